@@ -1,0 +1,59 @@
+/** Stable identifiers of everything foldstep refuses or reports. Programs branch on these, never on the text. */
+export type FoldstepErrorCode =
+  | 'INVALID_ARGUMENT'
+  | 'INVALID_DTYPE'
+  | 'INVALID_SHAPE'
+  | 'INVALID_LENGTH'
+  | 'INVALID_MESH'
+  | 'INVALID_PARTITION'
+  | 'UNKNOWN_FAMILY'
+  | 'UNKNOWN_AXIS'
+  | 'UNKNOWN_PARAMETER'
+  | 'DUPLICATE_NAME'
+  | 'BUSY'
+  | 'ALREADY_REDUCED'
+  | 'DISPOSED'
+  | 'WORLD_MISMATCH'
+  | 'PARAMETERS_DIFFER'
+  | 'OPERATION_MISMATCH'
+  | 'DEADLINE_EXCEEDED'
+  | 'PEER_EXITED'
+  | 'ABORTED'
+  | 'PATH_UNAVAILABLE'
+  | 'SHARED_MEMORY_TOO_SMALL'
+  | 'SHARED_MEMORY_UNAVAILABLE'
+  | 'OUT_OF_MEMORY'
+  | 'MPI_UNAVAILABLE'
+  | 'MPI_FAILED'
+  | 'ADDON_NOT_BUILT'
+  | 'CASE_UNREADABLE'
+  | 'SAFETENSORS_INVALID'
+  | 'LAUNCH_FAILED'
+  | 'INTERNAL';
+
+/** Where an error arose, as far as it is known. */
+export interface FoldstepErrorDetails {
+  /** World rank that reports the error. */
+  readonly rank?: number;
+  /** World rank the error is about, such as the one that did not come. */
+  readonly peer?: number;
+  readonly parameter?: string;
+  readonly cause?: unknown;
+}
+
+/** The one error class foldstep throws: the message says what, where and how to mend it; `code` is stable. */
+export class FoldstepError extends Error {
+  override readonly name = 'FoldstepError';
+  readonly code: FoldstepErrorCode;
+  readonly rank?: number;
+  readonly peer?: number;
+  readonly parameter?: string;
+
+  constructor(code: FoldstepErrorCode, message: string, details: FoldstepErrorDetails = {}) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+    this.code = code;
+    if (details.rank !== undefined) this.rank = details.rank;
+    if (details.peer !== undefined) this.peer = details.peer;
+    if (details.parameter !== undefined) this.parameter = details.parameter;
+  }
+}
