@@ -1,0 +1,21 @@
+#pragma once
+
+#include <chrono>
+
+#include "cpu/threads.hpp"
+#include "runtime/ledger.hpp"
+
+namespace foldstep::cpu {
+
+/// What the parts of one CPU backend share. Outlives them: each holds a shared_ptr to it.
+struct Context {
+  std::chrono::milliseconds deadline{60'000};
+  bool spin = true;  ///< ranks of this host <= its cores: a waiting rank may keep its core
+  Ledger ledger;
+  Threads threads;
+
+  Context(std::chrono::milliseconds deadline_, bool spin_, int thread_count)
+      : deadline(deadline_), spin(spin_), threads(thread_count) {}
+};
+
+}  // namespace foldstep::cpu

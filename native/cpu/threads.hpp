@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+
+namespace foldstep::cpu {
+
+/// The threads that share one rank's element loops. The calling thread takes part.
+class Threads {
+ public:
+  explicit Threads(int count);
+  ~Threads();
+  Threads(const Threads&) = delete;
+  Threads& operator=(const Threads&) = delete;
+
+  int count() const;
+  /// Calls `body(begin, end)` on disjoint parts that cover [0, n); parts begin at multiples of `grain` and there is no
+  /// more than one per `grain` elements. Returns when all are done. Not to be called from two threads at once.
+  void parallel_for(std::size_t n, std::size_t grain, const std::function<void(std::size_t, std::size_t)>& body);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace foldstep::cpu
