@@ -76,7 +76,19 @@ export class Mesh {
 
   /** The sizes in full, defaults filled in: `new Mesh(mesh.toJSON())` is the same mesh. */
   toJSON(): Required<MeshSizes> {
-    const { world, pp, tp, ep, etp, nativeEp, nativeEtp } = this;
-    return { world, pp, tp, ep, etp, native: { ep: nativeEp, etp: nativeEtp } };
+    const sized = (name: GridName): object => {
+      const { axes, dataAxis } = this.grid(name);
+      return Object.fromEntries(
+        axes.filter((axis) => axis.name !== dataAxis).map(({ name, size }) => [name, size]),
+      );
+    };
+    const sizes: object = {
+      world: this.world,
+      pp: this.pp,
+      ...sized('dense'),
+      ...sized('expert'),
+      native: sized('native-expert'),
+    };
+    return sizes as Required<MeshSizes>;
   }
 }

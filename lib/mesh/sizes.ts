@@ -14,6 +14,7 @@ const GRID_TABLE = {
 } as const satisfies Record<GridName, { axes: readonly string[]; data: string }>;
 
 type SizedAxis = (typeof GRID_TABLE)[GridName]['axes'][number];
+type NativeAxis = (typeof GRID_TABLE)['native-expert']['axes'][number];
 
 /** Every grid's name, in the order they are described. */
 export const GRID_NAMES = Object.keys(GRID_TABLE) as readonly GridName[];
@@ -26,7 +27,7 @@ export interface MeshSizes extends Partial<Record<SizedAxis, number>> {
   /** Ranks in all: pp * (ranks of one pipeline stage). */
   world: number;
   pp?: number;
-  native?: { ep?: number; etp?: number };
+  native?: Partial<Record<NativeAxis, number>>;
 }
 
 /** A grid's axes with their sizes, all found to fit. */
@@ -95,7 +96,7 @@ function resolveGrid(name: GridName, sizes: MeshSizes, stage: number): GridSizes
 }
 
 function nativeSizes({ tp = 1, native }: MeshSizes): Partial<Record<SizedAxis, number>> {
-  return { ep: native?.ep ?? 1, etp: native?.etp ?? tp };
+  return { ...native, etp: native?.etp ?? tp };
 }
 
 // A misspelt size would otherwise quietly be 1.
