@@ -84,6 +84,7 @@ struct UpdatePlan {
     std::size_t length;
   };
   std::vector<Clear> clears;  ///< accumulator runs this rank only clears
+  std::uint32_t groups = 1;   ///< of the scalars the coefficients are taken from
 };
 
 struct UpdateArenas {
