@@ -1,0 +1,34 @@
+#!/usr/bin/env node
+import { Command, CommanderError } from 'commander';
+import { FoldstepError } from '../errors.js';
+import { doctorCommand } from './commands/doctor.js';
+import { replayCommand } from './commands/replay.js';
+import { runCommand } from './commands/run.js';
+import { topologyCommand } from './commands/topology.js';
+import { EXIT_FAILED, EXIT_REFUSED } from './exit-codes.js';
+import { packageManifest } from './package-manifest.js';
+
+const { version, description } = packageManifest();
+const program = new Command('foldstep')
+  .description(description)
+  .version(version)
+  .enablePositionalOptions()
+  .showHelpAfterError('(add --help for what there is)')
+  .exitOverride();
+for (const command of [runCommand(), replayCommand(), topologyCommand(), doctorCommand()]) {
+  program.addCommand(command.copyInheritedSettings(program));
+}
+
+try {
+  await program.parseAsync();
+} catch (error) {
+  if (error instanceof CommanderError) {
+    // Commander has already said why; its own code for a wrong command line, 1, means a failed case to `replay`.
+    process.exitCode = error.exitCode === 0 ? 0 : EXIT_REFUSED;
+  } else if (error instanceof FoldstepError) {
+    process.stderr.write(`foldstep: ${error.code}: ${error.message}\n`);
+    process.exitCode = error.code === 'LAUNCH_FAILED' ? EXIT_FAILED : EXIT_REFUSED;
+  } else {
+    throw error;
+  }
+}

@@ -1,0 +1,178 @@
+import { readFileSync } from 'node:fs';
+import { basename, join, resolve } from 'node:path';
+import * as v from 'valibot';
+import { FoldstepError } from '../errors.js';
+import { Mesh } from '../mesh/mesh.js';
+import { Parameter } from '../parameters/parameter.js';
+import { adamw } from '../update/adam.js';
+import type { StateName, UpdateRule } from '../update/rule.js';
+import { sgd } from '../update/sgd.js';
+import { type CaseContent, caseSchema } from './case-schema.js';
+import { SafetensorsFile } from './safetensors.js';
+
+/** A tensor's key and shape. */
+type Wanted = readonly [key: string, shape: readonly number[]];
+
+/**
+ * A recorded stretch of training. Opening it reads and checks case.json; each tensor file is checked against it when
+ * opened: every tensor that is needed is there, with its dtype and shape.
+ *
+ * Throws CASE_UNREADABLE, naming file and field, or SAFETENSORS_INVALID.
+ */
+export class ReplayCase {
+  readonly folder: string;
+  /** The folder's own name. */
+  readonly name: string;
+  readonly content: CaseContent;
+  readonly mesh: Mesh;
+  readonly parameters: readonly Parameter[];
+  readonly update: UpdateRule;
+
+  constructor(folder: string) {
+    this.folder = resolve(folder);
+    this.name = basename(this.folder);
+    this.content = this.#parse();
+    this.mesh = this.#making('mesh', () => new Mesh(this.#meshSizes()));
+    this.parameters = this.content.parameters.map((spec, i) =>
+      this.#making(`parameters[${i}]`, () => new Parameter(spec, this.mesh)),
+    );
+    this.update = this.#making('optimizer', () => updateOf(this.content.optimizer));
+    this.#checkTogether();
+  }
+
+  /** The FP32 masters before the first step, logical tensors by parameter name. */
+  openInitial(): SafetensorsFile {
+    return this.#open(
+      'initial.safetensors',
+      'F32',
+      this.parameters.map(({ name, shape }) => [name, shape] as const),
+    );
+  }
+
+  /** One rank's BF16 gradients, its local tensors by `gradientKey`. */
+  openRank(rank: number): SafetensorsFile {
+    return this.#open(`rank-${rank}.safetensors`, 'BF16', this.#gradients());
+  }
+
+  /** What must come out: FP32, logical tensors by `accumulatedKey`, `masterKey` and `stateKey`. */
+  openExpected(): SafetensorsFile {
+    return this.#open('expected.safetensors', 'F32', this.#expectations());
+  }
+
+  /** Opens every file once, so that nothing is started on a case that cannot be read to its end. */
+  verify(): void {
+    this.openInitial();
+    this.openExpected();
+    for (let rank = 0; rank < this.mesh.world; rank++) this.openRank(rank);
+  }
+
+  *#gradients(): Generator<Wanted> {
+    const { steps, microbatches } = this.content.training;
+    for (let step = 1; step <= steps; step++) {
+      for (let micro = 1; micro <= microbatches; micro++) {
+        for (const { name, localShape } of this.parameters)
+          yield [gradientKey(step, micro, name), localShape];
+      }
+    }
+  }
+
+  *#expectations(): Generator<Wanted> {
+    for (const { name, shape } of this.parameters) {
+      for (const [i, { skipped }] of this.content.expected.steps.entries()) {
+        if (!skipped) yield [accumulatedKey(i + 1, name), shape];
+        yield [masterKey(i + 1, name), shape];
+      }
+      for (const state of this.update.states) yield [stateKey(state, name), shape];
+    }
+  }
+
+  #parse(): CaseContent {
+    const file = join(this.folder, 'case.json');
+    let json: unknown;
+    try {
+      json = JSON.parse(readFileSync(file, 'utf8'));
+    } catch (cause) {
+      throw new FoldstepError('CASE_UNREADABLE', `${file} cannot be read: ${(cause as Error).message}`, {
+        cause,
+      });
+    }
+    const parsed = v.safeParse(caseSchema, json);
+    if (parsed.success) return parsed.output;
+    throw unreadable(file, parsed.issues.map(issueText).join('; '));
+  }
+
+  #meshSizes() {
+    const { native, ...sizes } = this.content.mesh;
+    return native ? { ...sizes, native } : sizes;
+  }
+
+  #checkTogether(): void {
+    const { expected, training, parameters } = this.content;
+    if (expected.steps.length !== training.steps) {
+      this.#refuse(
+        `expected.steps has ${expected.steps.length} entries, training.steps is ${training.steps}`,
+      );
+    }
+    const names = new Set<string>();
+    for (const [i, { name }] of parameters.entries()) {
+      if (names.has(name)) this.#refuse(`parameters[${i}].name: ${name} is there twice`);
+      names.add(name);
+    }
+  }
+
+  #making<T>(field: string, make: () => T): T {
+    try {
+      return make();
+    } catch (cause) {
+      return this.#refuse(`${field}: ${(cause as Error).message}`, cause);
+    }
+  }
+
+  #refuse(fault: string, cause?: unknown): never {
+    throw unreadable(join(this.folder, 'case.json'), fault, cause);
+  }
+
+  #open(name: string, dtype: string, wanted: Iterable<Wanted>): SafetensorsFile {
+    const file = new SafetensorsFile(join(this.folder, name));
+    for (const [key, shape] of wanted) {
+      const tensor = file.tensors.get(key);
+      if (!tensor) throw unreadable(file.file, `tensor ${key} is not there`);
+      const found = describe(tensor.dtype, tensor.shape);
+      if (found === describe(dtype, shape)) continue;
+      throw unreadable(file.file, `tensor ${key} is ${found}; case.json makes it ${describe(dtype, shape)}`);
+    }
+    return file;
+  }
+}
+
+export function gradientKey(step: number, micro: number, name: string): string {
+  return `step-${step}/micro-${micro}/${name}`;
+}
+
+export function accumulatedKey(step: number, name: string): string {
+  return `step-${step}/accumulated/${name}`;
+}
+
+export function masterKey(step: number, name: string): string {
+  return `step-${step}/master/${name}`;
+}
+
+export function stateKey(state: StateName, name: string): string {
+  return `final/${state}/${name}`;
+}
+
+function updateOf(optimizer: CaseContent['optimizer']): UpdateRule {
+  return optimizer.type === 'adamw' ? adamw(optimizer) : sgd(optimizer);
+}
+
+function describe(dtype: string, shape: readonly number[]): string {
+  return `${dtype} [${shape.join(', ')}]`;
+}
+
+function issueText(issue: v.BaseIssue<unknown>): string {
+  return `${v.getDotPath(issue) ?? 'the file'}: ${issue.message}`;
+}
+
+function unreadable(file: string, fault: string, cause?: unknown): FoldstepError {
+  return new FoldstepError('CASE_UNREADABLE', `${file}: ${fault}`, cause === undefined ? {} : { cause });
+}

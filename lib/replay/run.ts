@@ -1,0 +1,46 @@
+import { fileURLToPath } from 'node:url';
+import { FoldstepError } from '../errors.js';
+import { runJob } from '../launch/job.js';
+import type { ReplayCase } from './case.js';
+import { decodeMessage, type RankTask } from './messages.js';
+import { brokenOutcome, type CaseOutcome } from './result.js';
+import type { Setting } from './setting.js';
+
+const RANK_PROGRAM = fileURLToPath(new URL('./rank.js', import.meta.url));
+
+/** What a caller may follow a replay by. */
+export interface ReplayProgress {
+  /** A step of one setting's replay is done. */
+  onStep?: () => void;
+}
+
+/**
+ * Starts a case's ranks once and replays it under each setting; resolves with one outcome a setting, in order. A job that
+ * ends early gives failed outcomes for what it had not done.
+ */
+export async function replayCase(
+  recorded: ReplayCase,
+  settings: readonly Setting[],
+  { onStep }: ReplayProgress = {},
+): Promise<CaseOutcome[]> {
+  const task: RankTask = { folder: recorded.folder, settings };
+  const outcomes: CaseOutcome[] = [];
+  const onLine = (line: string): void => {
+    const message = decodeMessage(line);
+    if (message?.type === 'outcome') outcomes.push(message.outcome);
+    else if (message?.type === 'step') onStep?.();
+    else process.stderr.write(`${line}\n`);
+  };
+  const ranks = recorded.mesh.world;
+  let failure: string;
+  try {
+    const code = await runJob({ ranks, script: [RANK_PROGRAM, JSON.stringify(task)], onLine });
+    if (code === 0 && outcomes.length === settings.length) return outcomes;
+    failure = `its job of ${ranks} ranks ended with exit code ${code}`;
+  } catch (error) {
+    if (!(error instanceof FoldstepError)) throw error;
+    failure = `${error.code}: ${error.message}`;
+  }
+  const missing = settings.slice(outcomes.length);
+  return [...outcomes, ...missing.map((setting) => brokenOutcome(recorded.name, ranks, setting, failure))];
+}
