@@ -13,19 +13,19 @@ namespace foldstep::cpu {
 
 /// acc = acc + scale * (x_0 + x_1 + ...), element by element, n elements from the given pointers.
 struct AccumulateSlice {
-  const void* const* sources = nullptr;  ///< one per member of the team, in order; may alias `mirrors`
+  const void* const* sources = nullptr;  ///< one per member of the team, in order, at least one; may alias `mirrors`
   std::size_t source_count = 0;
   DType type = DType::BF16;  ///< of sources and mirrors: BF16 or F32
   Accumulation accumulation = Accumulation::FP32;
   float scale = 1.0F;
-  float* const* accumulators = nullptr;  ///< read from the first, the new value stored to all
+  float* const* accumulators = nullptr;  ///< at least one: read from the first, the new value stored to all
   std::size_t accumulator_count = 0;
   void* const* mirrors = nullptr;  ///< scale * sum, rounded to `type`, stored to all
   std::size_t mirror_count = 0;
   std::size_t n = 0;
 };
 
-/// y = scale * (x_0 + x_1 + ...), stored to every target. Each target may be one of the sources.
+/// y = scale * (x_0 + x_1 + ...), stored to every target. At least one source. Each target may be one of the sources.
 struct ReduceSlice {
   const void* const* sources = nullptr;
   std::size_t source_count = 0;
