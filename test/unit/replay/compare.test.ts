@@ -1,0 +1,30 @@
+import { expect } from 'chai';
+import { largestDifference, largestMagnitude, relativeError, relativeTo } from '#lib/replay/compare.js';
+
+describe('comparing numbers', () => {
+  it('takes the largest difference over the largest magnitude', () => {
+    const want = Float32Array.of(1, -8, 4);
+    expect(largestDifference(Float32Array.of(1.5, -8, 4.25), want)).to.equal(0.5);
+    expect(largestMagnitude(want)).to.equal(8);
+    expect(relativeTo(0.5, 8)).to.equal(0.0625);
+  });
+
+  it('is absolute where nothing but zero is wanted', () => {
+    expect(relativeTo(0.5, 0)).to.equal(0.5);
+    expect(relativeError(0, 0)).to.equal(0);
+    expect(relativeError(0.25, 0)).to.equal(0.25);
+  });
+
+  it('is no smaller for a NaN, an infinity or a value that is not there than for anything else', () => {
+    for (const got of [[Number.NaN], [Number.POSITIVE_INFINITY], []]) {
+      expect(largestDifference(got, [1])).to.equal(Number.MAX_VALUE);
+    }
+    expect(relativeError(Number.NaN, 2)).to.be.greaterThan(1e300);
+    expect(relativeTo(Number.MAX_VALUE, 1e-30)).to.equal(Number.MAX_VALUE);
+  });
+
+  it('is 0 for tensors without elements', () => {
+    expect(largestDifference([], [])).to.equal(0);
+    expect(largestMagnitude([])).to.equal(0);
+  });
+});
