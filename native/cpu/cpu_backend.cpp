@@ -1,0 +1,65 @@
+#include "cpu/cpu_backend.hpp"
+
+#include <string>
+#include <utility>
+
+#include "cpu/cores.hpp"
+#include "cpu/host_memory.hpp"
+#include "cpu/stream.hpp"
+#include "cpu/window/cpu_window.hpp"
+#include "cpu/window/shared_memory.hpp"
+#include "runtime/world.hpp"
+
+namespace foldstep {
+
+namespace cpu {
+
+namespace {
+
+std::shared_ptr<Context> create_context(const BackendOptions& options) {
+  const Cores cores = Cores::find();
+  const int threads = options.threads > 0 ? options.threads : cores.share_of(options.local_ranks);
+  return std::make_shared<Context>(options.deadline, cores.enough_for(options.local_ranks), threads);
+}
+
+}  // namespace
+
+CpuBackend::CpuBackend(const BackendOptions& options)
+    : context_(create_context(options)), kernels_(context_), fold_(context_) {}
+
+std::vector<std::pair<std::string, std::string>> CpuBackend::describe() const {
+  const Cores cores = Cores::find();
+  return {{"instruction set", std::string(kernel_table().name)},
+          {"cores of the host", std::to_string(cores.host)},
+          {"cores of this rank", std::to_string(cores.own)},
+          {"threads", std::to_string(context_->threads.count())},
+          {"waits by spinning", context_->spin ? "yes" : "no"},
+          {"shared memory directory", shared_memory_directory()},
+          {"shared memory free bytes", std::to_string(shared_memory_space().free)}};
+}
+
+std::shared_ptr<Stream> CpuBackend::create_stream() {
+  return std::make_shared<CpuStream>();
+}
+
+std::shared_ptr<Memory> CpuBackend::allocate(std::size_t bytes) {
+  return std::make_shared<HostMemory>(bytes);
+}
+
+void CpuBackend::create_window(Stream& stream, std::shared_ptr<Communicator> communicator, std::size_t bytes,
+                               std::function<void(std::shared_ptr<PeerWindow>)> done) {
+  if (!communicator) throw Error(Code::InvalidArgument, "a window needs a communicator");
+  CpuStream::of(stream).enqueue([context = context_,
+                                 members = std::static_pointer_cast<CpuCommunicator>(communicator), bytes,
+                                 done = std::move(done)](const Cancelled& cancelled) {
+    done(CpuWindow::create(context, *members, bytes, cancelled));
+  });
+}
+
+}  // namespace cpu
+
+std::shared_ptr<Backend> create_cpu_backend(const BackendOptions& options) {
+  return std::make_shared<cpu::CpuBackend>(options);
+}
+
+}  // namespace foldstep

@@ -1,0 +1,95 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <limits>
+#include <string>
+
+#include "runtime/error.hpp"
+#include "runtime/fold.hpp"
+
+namespace foldstep::cpu {
+
+/// Elements [begin, end) of a flat layout.
+struct Range {
+  std::size_t begin = 0;
+  std::size_t end = 0;
+
+  std::size_t size() const { return end - begin; }
+  /// The `index`-th of `count` nearly equal parts; they meet at multiples of `grain`, so that neighbours
+  /// share no cache line.
+  Range part(std::size_t index, std::size_t count) const {
+    constexpr std::size_t grain = 64;
+    const std::size_t first = begin / grain;
+    const std::size_t grains = (end + grain - 1) / grain - first;
+    // Not grains * index / count: that product could pass 64 bits.
+    const auto cut = [&](std::size_t i) {
+      const std::size_t at = first + grains / count * i + grains % count * i / count;
+      return std::clamp(at * grain, begin, end);
+    };
+    return {cut(index), index + 1 == count ? end : cut(index + 1)};
+  }
+  /// The `index`-th run of `length` elements from the beginning; empty beyond the end.
+  Range chunk(std::size_t index, std::size_t length) const {
+    if (index > size() / length) return {end, end};
+    const std::size_t from = begin + index * length;
+    return {from, from + std::min(length, end - from)};
+  }
+};
+
+/// A Geometry over the members of a team: who works on what.
+class Layout {
+ public:
+  /// Errors: Code::InvalidArgument, InvalidLength.
+  Layout(const Geometry& geometry, int members) : geometry_(geometry), members_(members) {
+    if (geometry.replicas < 1 || members % geometry.replicas != 0) {
+      throw Error(Code::InvalidArgument, std::to_string(geometry.replicas) +
+                                             " replicas do not divide a team of " + std::to_string(members));
+    }
+    const auto shards = static_cast<std::size_t>(members / geometry.replicas);
+    constexpr std::size_t widest = sizeof(double);
+    const bool countable = geometry.shard_length <= std::numeric_limits<std::size_t>::max() / widest / shards;
+    if (!countable || geometry.begin > geometry.end || geometry.end > shards * geometry.shard_length) {
+      throw Error(Code::InvalidLength, "elements [" + std::to_string(geometry.begin) + ", " +
+                                           std::to_string(geometry.end) + ") do not lie in " +
+                                           std::to_string(shards) + " shards of " +
+                                           std::to_string(geometry.shard_length));
+    }
+  }
+
+  const Geometry& geometry() const { return geometry_; }
+  int members() const { return members_; }
+  int shards() const { return members_ / geometry_.replicas; }
+  Range covered() const { return {geometry_.begin, geometry_.end}; }
+
+  /// Bytes from element 0 to the end of what is covered.
+  std::size_t extent(std::size_t width) const { return covered().size() == 0 ? 0 : geometry_.end * width; }
+
+  int first_replica(int member) const { return member / geometry_.replicas * geometry_.replicas; }
+  /// Of the member's shard, whether covered or not.
+  std::size_t shard_origin(int member) const {
+    return static_cast<std::size_t>(member / geometry_.replicas) * geometry_.shard_length;
+  }
+  /// The covered elements of the member's shard. An empty one lies where what is covered begins.
+  Range shard(int member) const {
+    const std::size_t origin = shard_origin(member);
+    const std::size_t begin = std::max(geometry_.begin, origin);
+    const std::size_t end = std::min(geometry_.end, origin + geometry_.shard_length);
+    return begin < end ? Range{begin, end} : Range{geometry_.begin, geometry_.begin};
+  }
+  /// What the member alone works on: its part of its shard.
+  Range owned(int member) const {
+    return shard(member).part(static_cast<std::size_t>(member % geometry_.replicas),
+                              static_cast<std::size_t>(geometry_.replicas));
+  }
+  /// A part of everything covered, one per member, whatever the shards.
+  Range slice(int member) const {
+    return covered().part(static_cast<std::size_t>(member), static_cast<std::size_t>(members_));
+  }
+
+ private:
+  Geometry geometry_;
+  int members_;
+};
+
+}  // namespace foldstep::cpu

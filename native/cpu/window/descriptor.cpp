@@ -1,0 +1,63 @@
+#include "cpu/window/descriptor.hpp"
+
+#include <bit>
+#include <sstream>
+#include <tuple>
+
+namespace foldstep::cpu {
+
+namespace {
+
+std::string_view name_of(Path path) {
+  switch (path) {
+    case Path::Direct:
+      return "direct";
+    case Path::Owner:
+      return "owner";
+    case Path::Exchange:
+      return "exchange";
+    case Path::Library:
+      break;
+  }
+  return "library";
+}
+
+/// NaN scales agree if their bits do.
+auto shared_facts(const Descriptor& d) {
+  return std::tuple(d.sequence, d.begin, d.end, d.shard_length, d.team, d.replicas,
+                    std::bit_cast<std::uint32_t>(d.scale), d.operation, d.path, d.type, d.accumulation,
+                    d.mirror, d.sharded);
+}
+
+}  // namespace
+
+std::string_view name_of(Operation operation) {
+  switch (operation) {
+    case Operation::Accumulate:
+      return "accumulate";
+    case Operation::Reduce:
+      return "reduce";
+    case Operation::Gather:
+      break;
+  }
+  return "gather";
+}
+
+bool Descriptor::agrees_with(const Descriptor& other) const {
+  return shared_facts(*this) == shared_facts(other);
+}
+
+std::string Descriptor::text() const {
+  std::ostringstream out;
+  out << "operation " << sequence << ": " << name_of(path) << ' ' << name_of(operation) << " of "
+      << end - begin << " elements [" << begin << ", " << end << ") of " << foldstep::name_of(type);
+  if (operation != Operation::Gather) out << ", scale " << scale;
+  out << ", " << replicas << " replicas of shards of " << shard_length;
+  if (accumulation == Accumulation::BF16) out << ", added in bfloat16";
+  if (mirror) out << ", mirrored";
+  if (sharded) out << ", sharded accumulator";
+  out << ", team " << std::hex << (team & 0xffff);
+  return out.str();
+}
+
+}  // namespace foldstep::cpu
