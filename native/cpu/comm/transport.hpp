@@ -16,8 +16,9 @@ class Request {
   virtual bool test() = 0;
 };
 
-/// One MPI communicator's nonblocking primitives, or those of a rank alone. No deadlines, no checks: Communicator has
-/// them. Types: F32, F64, I32, U8 for reductions; bytes for everything else.
+/// One MPI communicator's nonblocking primitives, or those of a rank alone. No deadlines, no checks:
+/// Communicator has them. Types: F32, F64, I32, U8 for reductions; bytes for everything else. Tags: 0 to
+/// 31999; those above are taken.
 class Transport {
  public:
   using Pending = std::unique_ptr<Request>;
@@ -30,7 +31,8 @@ class Transport {
   virtual Pending send(const void* data, std::size_t bytes, int to, int tag) = 0;
   virtual Pending receive(void* data, std::size_t bytes, int from, int tag) = 0;
   virtual Pending all_reduce(void* data, std::size_t count, DType type, ReduceOp op) = 0;
-  virtual Pending reduce_scatter(const void* source, void* target, std::size_t count, DType type, ReduceOp op) = 0;
+  virtual Pending reduce_scatter(const void* source, void* target, std::size_t count, DType type,
+                                 ReduceOp op) = 0;
   virtual Pending all_gather(const void* source, void* target, std::size_t bytes) = 0;
   virtual Pending broadcast(void* data, std::size_t bytes, int root) = 0;
   /// Byte counts and offsets, one of each per rank.
@@ -39,6 +41,8 @@ class Transport {
                              const std::vector<std::size_t>& receive_bytes,
                              const std::vector<std::size_t>& receive_offsets) = 0;
   virtual Pending barrier() = 0;
+  /// The process of that rank has said goodbye (close_world(0)). What it sent before may still be under way.
+  virtual bool has_left(int /*rank*/) { return false; }
   /// Blocks; every rank of the communicator has been seen to arrive beforehand.
   virtual std::unique_ptr<Transport> split(int color, int key) = 0;
 };

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <functional>
+#include <vector>
+
+#include "cpu/comm/transport.hpp"
+
+namespace foldstep::cpu {
+
+/// An operation in stages: the MPI requests of one stage are under way together, and the next begins when all
+/// have ended. So a large message is one operation although MPI counts in int and its collectives hold
+/// copies.
+class StagedRequest final : public Request {
+ public:
+  /// Posts one stage; gives an MPI error code. Called with the session locked.
+  using Post = std::function<int(std::size_t stage, std::vector<MPI_Request>& under_way)>;
+
+  /// `what` names the MPI function in an error.
+  StagedRequest(const char* what, std::size_t stages, Post post);
+  bool test() override;
+
+ private:
+  int post_next();
+
+  const char* what_;
+  std::size_t stages_;
+  std::size_t posted_ = 0;
+  Post post_;
+  std::vector<MPI_Request> under_way_;
+};
+
+}  // namespace foldstep::cpu

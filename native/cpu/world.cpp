@@ -1,0 +1,115 @@
+#include "runtime/world.hpp"
+
+#include <sys/sysinfo.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <mutex>
+#include <vector>
+
+#include "cpu/comm/alone_transport.hpp"
+#include "cpu/comm/cpu_communicator.hpp"
+#include "cpu/comm/launcher.hpp"
+#include "cpu/comm/mpi_loader.hpp"
+#include "cpu/comm/node_identity.hpp"
+#include "runtime/error.hpp"
+
+namespace foldstep {
+namespace {
+
+/// The MPI world of this process. Never destroyed: other threads may use it until the very end.
+struct Process {
+  std::mutex mutex;
+  World world;
+  std::chrono::milliseconds deadline{};
+  /// Set while the world is open. Apart from the mutex, so that a failing process can end the job at any
+  /// time.
+  std::atomic<cpu::MpiLibrary*> library{nullptr};
+  bool closed = false;
+};
+
+Process& process() {
+  static auto& instance = *new Process;
+  return instance;
+}
+
+/// A rank alone shares nothing, so every caller gets a world of its own.
+World open_alone(const WorldOptions& options) {
+  World world;
+  world.communicator =
+      std::make_shared<cpu::CpuCommunicator>(std::make_shared<cpu::AloneTransport>(0), options.deadline);
+  world.library = "none";
+  return world;
+}
+
+/// Finds the ranks that share memory with this one.
+void find_node(cpu::CpuCommunicator& communicator, World& world) {
+  const cpu::Cancelled never{false};
+  struct Buffers {
+    cpu::NodeHash mine;
+    std::vector<cpu::NodeHash> all;
+  };
+  const auto buffers = std::make_shared<Buffers>(
+      Buffers{cpu::hash_node(cpu::node_identity()),
+              std::vector<cpu::NodeHash>(static_cast<std::size_t>(communicator.size()))});
+  communicator.meet(cpu::announce("node discovery"), never);
+  communicator.wait(
+      communicator.transport().all_gather(buffers->mine.data(), buffers->all.data(), sizeof(cpu::NodeHash)),
+      never, buffers);
+  world.local_size = 0;
+  for (int rank = communicator.size() - 1; rank >= 0; --rank) {
+    if (buffers->all[static_cast<std::size_t>(rank)] != buffers->mine) continue;
+    world.node = rank;
+    ++world.local_size;
+    if (rank < communicator.rank()) ++world.local_rank;
+  }
+}
+
+/// A rank that waits inside MPI must leave its core to others where there are not enough.
+void prepare_crowded_host() {
+  if (cpu::launched_ranks_of_host() > get_nprocs()) setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);
+}
+
+World open_mpi(const WorldOptions& options) {
+  Process& self = process();
+  const std::lock_guard lock(self.mutex);
+  if (self.library.load() != nullptr) return self.world;
+  if (self.closed) {
+    throw Error(Code::Disposed, "the MPI world of this process has been closed and cannot be opened again");
+  }
+  cpu::MpiLibrary& library = cpu::load_mpi_library();
+  prepare_crowded_host();
+  const auto communicator = std::make_shared<cpu::CpuCommunicator>(library.initialize(), options.deadline);
+  // From here on an exit must finalize or abort, also if what follows fails.
+  self.library.store(&library);
+  self.deadline = options.deadline;
+  self.world.communicator = communicator;
+  self.world.library = library.version();
+  find_node(*communicator, self.world);
+  return self.world;
+}
+
+}  // namespace
+
+bool joins_mpi(Launcher launcher) {
+  return launcher == Launcher::Mpi || (launcher == Launcher::Auto && cpu::started_by_mpi_launcher());
+}
+
+World open_world(const WorldOptions& options) {
+  return joins_mpi(options.launcher) ? open_mpi(options) : open_alone(options);
+}
+
+void close_world(int exit_code) {
+  Process& self = process();
+  if (exit_code != 0) {
+    if (cpu::MpiLibrary* library = self.library.load()) library->abort(exit_code);
+    return;
+  }
+  const std::lock_guard lock(self.mutex);
+  cpu::MpiLibrary* library = self.library.exchange(nullptr);
+  if (library == nullptr) return;
+  self.closed = true;
+  library->finalize(self.deadline);
+}
+
+}  // namespace foldstep
