@@ -27,14 +27,15 @@ export async function runJob({ ranks, script, onLine }: JobOptions): Promise<num
   const stdio: StdioOptions = ['inherit', onLine ? 'pipe' : 'inherit', 'inherit'];
   // In a session of its own, a launcher gets a terminal's Ctrl-C once, from here: at the second it would give up tidying.
   const child = spawn(command.file, command.args, { stdio, env: command.env, detached: ranks > 1 });
-  const release = forwardSignals(child);
+  const signals = forwardSignals(child);
   try {
     const lines = onLine && readLines(child, onLine);
     const code = await exitCode(child, command.file);
     await lines;
-    return code;
+    // Launchers tell of ranks that they ended on request by a code of their own.
+    return code !== 0 && signals.received ? 128 + constants.signals[signals.received] : code;
   } finally {
-    release();
+    signals.release();
   }
 }
 
@@ -61,12 +62,23 @@ function exitCode(child: ChildProcess, file: string): Promise<number> {
   });
 }
 
-function forwardSignals(child: ChildProcess): () => void {
+interface Forwarding {
+  /** The last one that was passed on. */
+  received: NodeJS.Signals | undefined;
+  release(): void;
+}
+
+function forwardSignals(child: ChildProcess): Forwarding {
   const forward = (signal: NodeJS.Signals): void => {
+    forwarding.received = signal;
     child.kill(signal);
   };
-  for (const signal of FORWARDED) process.on(signal, forward);
-  return () => {
-    for (const signal of FORWARDED) process.off(signal, forward);
+  const forwarding: Forwarding = {
+    received: undefined,
+    release: () => {
+      for (const signal of FORWARDED) process.off(signal, forward);
+    },
   };
+  for (const signal of FORWARDED) process.on(signal, forward);
+  return forwarding;
 }

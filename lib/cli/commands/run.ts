@@ -27,7 +27,7 @@ export function runCommand(): Command {
 
 function describeCode(code: number): string {
   const signal = Object.entries(constants.signals).find(([, number]) => 128 + number === code);
-  return `exit code ${code}${signal ? ` (a rank was ended by ${signal[0]})` : ''}`;
+  return `exit code ${code}${signal ? ` (${signal[0]})` : ''}`;
 }
 
 function parseRanks(text: string): number {

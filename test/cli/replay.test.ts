@@ -1,0 +1,171 @@
+import { join } from 'node:path';
+import { expect } from 'chai';
+import type { CaseReport } from '#lib/replay/result.js';
+import { foldstep } from '../support/job.js';
+import { editCase, editTensor, fixture, Scratch } from '../unit/replay/files.js';
+
+interface Printed {
+  cases: CaseReport[];
+  passed: boolean;
+}
+
+const LITTLE_ENDIAN = true;
+
+describe('foldstep replay', function () {
+  this.timeout(120_000);
+  const scratch = new Scratch();
+  after(() => scratch.remove());
+
+  const replay = async (...args: string[]) => {
+    const { code, stdout, stderr } = await foldstep(['replay', ...args, '--json']);
+    return { code, stderr, printed: JSON.parse(stdout) as Printed };
+  };
+
+  it('prints one object with every field, and nothing else', async () => {
+    const { code, stderr, printed } = await replay(fixture('infinity-in-one-expert'));
+    expect(stderr).to.equal('');
+    expect(code).to.equal(0);
+    expect(printed).to.have.all.keys('cases', 'passed');
+    expect(printed.passed).to.equal(true);
+    const [report] = printed.cases;
+    expect(report).to.deep.include({
+      case: 'infinity-in-one-expert',
+      ranks: 4,
+      backend: 'cpu',
+      correct: 'microbatch',
+      zeroStage: 1,
+      passed: true,
+      ranksAgree: true,
+      temporaryPeakBytes: 0,
+    });
+    expect(report).to.have.all.keys(
+      ...['case', 'ranks', 'backend', 'path', 'correct', 'zeroStage', 'passed', 'steps', 'errors', 'worst'],
+      ...['ranksAgree', 'temporaryPeakBytes', 'seconds'],
+    );
+    expect(report!.errors).to.have.all.keys('gradNorm', 'accumulated', 'master', 'state');
+    expect(report!.worst).to.have.all.keys('tensor', 'error');
+    expect(report!.steps.map(({ skipped }) => skipped)).to.deep.equal([false, true, false]);
+    expect(report!.steps[1]).to.deep.equal({
+      gradNorm: null,
+      expectedGradNorm: null,
+      relativeError: null,
+      clipCoefficient: null,
+      skipped: true,
+    });
+    expect(report!.steps[2]!.gradNorm).to.be.closeTo(4.373213921133975, 1e-6);
+  });
+
+  it('replays every combination of what is asked for in one job', async () => {
+    const { code, printed } = await replay(
+      ...[fixture('midpoint'), '--path', 'direct,exchange', '--correct', 'step', '--zero', '0,2'],
+    );
+    expect(code).to.equal(0);
+    expect(printed.cases.map(({ path, correct, zeroStage }) => [path, correct, zeroStage])).to.deep.equal([
+      ['direct', 'step', 0],
+      ['direct', 'step', 2],
+      ['exchange', 'step', 0],
+      ['exchange', 'step', 2],
+    ]);
+  });
+
+  it('says for people what came out', async () => {
+    const { code, stdout } = await foldstep(['replay', fixture('midpoint'), fixture('native-experts')]);
+    expect(code).to.equal(0);
+    expect(stdout).to.match(/^ok +midpoint: 2 ranks; .*norm 23\.0652945/m);
+    expect(stdout).to.match(/^2 of 2 replays passed$/m);
+  });
+
+  it('fails a case if any one number in it is wrong', async () => {
+    const changes: [name: string, file: string, tensor: string, says: RegExp][] = [
+      ['accumulated', 'expected', 'step-1/accumulated/w', /step-1\/accumulated\/w is off by/],
+      ['master', 'expected', 'step-2/master/experts.w', /step-2\/master\/experts\.w is off by/],
+      ['state', 'expected', 'final/exp_avg_sq/w', /final\/exp_avg_sq\/w is off by/],
+      ['initial', 'initial', 'odd', /step-1\/master\/odd is off by/],
+    ];
+    for (const [name, file, tensor, says] of changes) {
+      const folder = scratch.copyCase('odd-and-empty');
+      editTensor(join(folder, `${file}.safetensors`), tensor, (bytes) => {
+        const last = bytes.byteLength - 4;
+        bytes.setFloat32(last, bytes.getFloat32(last, LITTLE_ENDIAN) * 1.001 + 0.001, LITTLE_ENDIAN);
+      });
+      const { code, stderr, printed } = await replay(folder);
+      expect(code, name).to.equal(1);
+      expect(printed.passed, name).to.equal(false);
+      expect(printed.cases[0]!.passed, name).to.equal(false);
+      expect(stderr, name).to.match(says);
+    }
+  });
+
+  it("fails a case if one rank's gradient is wrong", async () => {
+    const folder = scratch.copyCase('odd-and-empty');
+    editTensor(join(folder, 'rank-3.safetensors'), 'step-2/micro-1/odd', (bytes) =>
+      bytes.setUint16(4, 0x3f81, true),
+    );
+    const { code, stderr, printed } = await replay(folder);
+    expect(code).to.equal(1);
+    expect(stderr).to.match(/the norm of step 2 is/);
+    expect(printed.cases[0]!.worst!.error).to.be.greaterThan(1e-3);
+  });
+
+  it('fails a case if a norm, a coefficient or a skip is wrong', async () => {
+    const changes: [path: string, value: unknown, says: RegExp][] = [
+      ['expected.steps.0.gradNorm', 5.0001, /the norm of step 1 is 5/],
+      ['expected.steps.0.clipCoefficient', 0.2001, /the clip coefficient of step 1 is 0\.19999/],
+      [
+        'expected.steps.0',
+        { skipped: true, gradNorm: null, clipCoefficient: null },
+        /step 1 was taken; .* skipped/,
+      ],
+    ];
+    for (const [path, value, says] of changes) {
+      const folder = scratch.copyCase('native-experts');
+      editCase(folder, path, value);
+      const { code, stderr } = await replay(folder);
+      expect(code, path).to.equal(1);
+      expect(stderr).to.match(says);
+    }
+  });
+
+  it('fails a case that is not clipped as it says', async () => {
+    const folder = scratch.copyCase('native-experts');
+    editCase(folder, 'training.maxNorm', 2);
+    const { code, printed } = await replay(folder);
+    expect(code).to.equal(1);
+    expect(printed.cases[0]!.errors.master).to.be.greaterThan(1e-3);
+  });
+
+  it('ends with 2 for a case that it cannot read, after replaying the others', async () => {
+    const folder = scratch.copyCase('midpoint');
+    editTensor(join(folder, 'rank-1.safetensors'), 'step-1/micro-1/layers.0.mlp.experts.w1', () => {});
+    editCase(folder, 'mesh.tp', 3);
+    const { code, stderr, printed } = await replay(folder, fixture('native-experts'));
+    expect(code).to.equal(2);
+    expect(stderr).to.match(/CASE_UNREADABLE: .*midpoint\/case\.json: mesh: tp/);
+    expect(printed.passed).to.equal(false);
+    expect(printed.cases.map((report) => [report.case, report.passed])).to.deep.equal([
+      ['native-experts', true],
+    ]);
+    const text = await foldstep(['replay', '/absent']);
+    expect(text.code).to.equal(2);
+    expect(text.stderr).to.contain('/absent/case.json');
+    expect(text.stdout).to.equal('');
+  });
+
+  it('fails what it cannot launch, and says why', async () => {
+    const folder = fixture('native-experts');
+    const { code, stdout, stderr } = await foldstep(['replay', folder, '--json'], { PATH: scratch.folder });
+    expect(code).to.equal(1);
+    expect(stderr).to.contain('LAUNCH_FAILED');
+    expect((JSON.parse(stdout) as Printed).cases[0]).to.deep.include({
+      passed: false,
+      steps: [],
+      ranksAgree: false,
+    });
+  });
+
+  it('refuses settings that there are not', async () => {
+    const { code, stderr } = await foldstep(['replay', fixture('midpoint'), '--zero', '3']);
+    expect(code).to.equal(2);
+    expect(stderr).to.contain('--zero may be 0, 1, 2');
+  });
+});

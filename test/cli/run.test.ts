@@ -1,0 +1,146 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { expect } from 'chai';
+import { foldstep } from '../support/job.js';
+import { Scratch } from '../unit/replay/files.js';
+
+const root = fileURLToPath(new URL('../../../', import.meta.url));
+const index = JSON.stringify(`${root}dist/index.js`);
+
+/** A script whose ranks have met; `body` then runs on each, with `device` there. */
+function script(body: string): string {
+  return `import { init } from ${index};
+const device = await init();
+await device.world.barrier();
+${body}`;
+}
+
+describe('foldstep run', function () {
+  this.timeout(120_000);
+  const scratch = new Scratch();
+  after(() => scratch.remove());
+
+  const start = (name: string, source: string, ranks = 2, ...args: string[]) =>
+    foldstep(['run', '-n', String(ranks), scratch.write(`${name}.mjs`, source), ...args]);
+
+  it('ends with 0 and a clean standard error where every rank ends well', async () => {
+    for (const ranks of [1, 2, 4]) {
+      const ended = await start('well', script("console.log(device.rank + '/' + device.size);"), ranks);
+      expect(ended.stderr).to.equal('');
+      expect(ended.code).to.equal(0);
+      const ranksSeen = ended.stdout.trim().split(/\s+/).sort();
+      expect(ranksSeen).to.deep.equal(Array.from({ length: ranks }, (_, rank) => `${rank}/${ranks}`));
+    }
+  });
+
+  it('passes arguments on, whatever they look like', async () => {
+    const { stdout } = await start(
+      'args',
+      'console.log(JSON.stringify(process.argv.slice(2)))',
+      1,
+      '-n',
+      '5',
+      '--json',
+    );
+    expect(JSON.parse(stdout)).to.deep.equal(['-n', '5', '--json']);
+  });
+
+  it("gives a thrown error of one rank, and that rank's code, and ends the ranks that wait for it", async () => {
+    const ended = await start(
+      'throws',
+      script("if (device.rank === 1) throw new Error('what went wrong');\nawait device.world.barrier();"),
+    );
+    expect(ended.code).to.equal(1);
+    expect(ended.stderr).to.contain('what went wrong');
+    expect(ended.stderr).not.to.match(/mpirun|MPI_ABORT|-----/);
+  });
+
+  it('gives the exit code of a rank that exits', async () => {
+    const ended = await start(
+      'exits',
+      script('if (device.rank === 1) process.exit(3);\nawait device.world.barrier();'),
+    );
+    expect(ended.code).to.equal(3);
+  });
+
+  it('ends with 137 where a rank is killed', async () => {
+    const ended = await start(
+      'killed',
+      script("if (device.rank === 1) process.kill(process.pid, 'SIGKILL');\nawait device.world.barrier();"),
+    );
+    expect(ended.code).to.equal(137);
+    expect(ended.stderr).to.contain('exit code 137 (SIGKILL)');
+  });
+
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGKILL'] as const) {
+    it(`leaves no process and no shared segment behind when it gets ${signal}`, async () => {
+      const segments = sharedSegments();
+      const file = scratch.write(
+        `${signal}.mjs`,
+        script("console.log('ready');\nsetInterval(() => {}, 1000);"),
+      );
+      const child = spawn(process.execPath, [`${root}dist/cli/main.js`, 'run', '-n', '3', file], {
+        stdio: ['ignore', 'pipe', 'ignore'],
+      });
+      await lines(child, 'ready', 3);
+      expect(processesOf(file)).to.have.length.of.at.least(4);
+      const ended = new Promise((resolve) => child.once('exit', (code, by) => resolve(by ?? code)));
+      child.kill(signal);
+      expect(await ended).to.equal({ SIGTERM: 143, SIGINT: 130, SIGKILL: 'SIGKILL' }[signal]);
+      await until(() => processesOf(file).length === 0);
+      expect(sharedSegments()).to.deep.equal(segments);
+    });
+  }
+
+  it('refuses a script that is not there, and a number of ranks that is none', async () => {
+    const absent = await foldstep(['run', '-n', '2', '/absent.js']);
+    expect(absent.code).to.equal(2);
+    expect(absent.stderr).to.contain('INVALID_ARGUMENT: there is no script /absent.js');
+    expect((await foldstep(['run', '-n', '0', 'x.js'])).code).to.equal(2);
+    expect((await foldstep(['run', 'x.js'])).code).to.equal(2);
+  });
+
+  it('says how to get a launcher where there is none, and runs one rank all the same', async () => {
+    const file = scratch.write('alone.mjs', script('console.log(device.size);'));
+    const many = await foldstep(['run', '-n', '2', file], { PATH: scratch.folder });
+    expect(many.code).to.equal(1);
+    expect(many.stderr).to.match(/LAUNCH_FAILED: there is no mpirun .*apt-get install openmpi-bin/);
+    const one = await foldstep(['run', '-n', '1', file], { PATH: scratch.folder });
+    expect(one).to.deep.equal({ code: 0, stdout: '1\n', stderr: '' });
+  });
+});
+
+/** Resolves when the output has had `count` lines of that text. */
+function lines(child: ChildProcess, text: string, count: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let output = '';
+    child.once('exit', () => reject(new Error(`the job ended before it was ready: ${output}`)));
+    child.stdout!.setEncoding('utf8').on('data', (chunk: string) => {
+      output += chunk;
+      if (output.split(text).length > count) resolve();
+    });
+  });
+}
+
+/** Processes with `word` among their arguments. */
+function processesOf(word: string): string[] {
+  return readdirSync('/proc').filter((pid) => /^\d+$/.test(pid) && commandLine(pid).includes(word));
+}
+
+function commandLine(pid: string): string[] {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
+  } catch {
+    // It has ended since it was listed.
+    return [];
+  }
+}
+
+function sharedSegments(): string[] {
+  return readdirSync('/dev/shm').sort();
+}
+
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 50));
+}
