@@ -29,6 +29,9 @@ struct World {
   int local_size = 1;
 };
 
+/// Whether open_world would join a job of MPI's.
+bool joins_mpi(Launcher launcher);
+
 /// Opens the world or returns the one that is open. Blocks until every rank has come. Errors: Code::MpiUnavailable if
 /// an MPI launcher started this process but the MPI part of foldstep is not built or does not load.
 World open_world(const WorldOptions& options);

@@ -1,0 +1,24 @@
+/** BF16 bits of every value, rounded to nearest even; a NaN stays one, quieted, with its sign. */
+export function toBFloat16(values: Float32Array): Uint16Array {
+  const result = new Uint16Array(values.length);
+  const source = new Uint32Array(values.buffer, values.byteOffset, values.length);
+  for (let i = 0; i < source.length; i++) {
+    const value = source[i]!;
+    const upper = value >>> 16;
+    if ((value & 0x7fff_ffff) > 0x7f80_0000) {
+      result[i] = upper | 0x40;
+    } else {
+      // Cannot carry out of 32 bits: the largest that is no NaN is 0xff800000.
+      result[i] = (value + 0x7fff + (upper & 1)) >>> 16;
+    }
+  }
+  return result;
+}
+
+/** The values of BF16 bits, exactly. */
+export function fromBFloat16(values: Uint16Array): Float32Array {
+  const result = new Float32Array(values.length);
+  const target = new Uint32Array(result.buffer);
+  for (let i = 0; i < values.length; i++) target[i] = values[i]! << 16;
+  return result;
+}

@@ -1,0 +1,371 @@
+import { native, nativeAsync } from '../native/errors.js';
+import { addon } from '../native/load.js';
+import { DTYPES, NORM_KINDS, type RawBackend, type RawMemory, RULES } from '../native/types.js';
+import { Buffer } from './buffer.js';
+import { checkApart, checkLength, checkSameType, checkView, checkWhole, codeOf } from './checks.js';
+import { Communicator } from './communicator.js';
+import {
+  type AccumulateRequest,
+  enqueueAccumulate,
+  enqueueGather,
+  enqueueReduce,
+  type GatherRequest,
+  type ReduceRequest,
+  type Team,
+} from './fold.js';
+import { PeerWindow } from './peer-window.js';
+import {
+  type ClearedRun,
+  type FinishNormRequest,
+  type NormKind,
+  NormPlan,
+  type NormScalars,
+  type NormSegment,
+  normScalars,
+  UpdatePlan,
+  type UpdateSegment,
+  type UpdateSettings,
+} from './plans.js';
+import { Resource } from './resource.js';
+import { Stream } from './stream.js';
+import type { View } from './view.js';
+import { type Launcher, type OpenWorld, openWorld } from './world.js';
+
+export interface InitOptions {
+  /** What computes. Default 'cpu', the only one there is. */
+  readonly device?: 'cpu';
+  /** `mpi`: one of the job's ranks. `none`: alone. `auto`: as an MPI launcher started this process or not. Default `auto`. */
+  readonly launcher?: Launcher;
+  /** Of everything that waits for another rank, in milliseconds. Default 60000. */
+  readonly deadlineMs?: number;
+  /** That share this rank's element loops. Default: the host's cores divided by its ranks. */
+  readonly threads?: number;
+}
+
+/**
+ * Joins the job that this process was started in, or works alone. Blocks until every rank has come. Under MPI the job ends
+ * with the process: a clean exit leaves it, any other takes all ranks down with the exit code.
+ *
+ * Under MPI one device at a time, on the main thread; alone, any number, in any thread. Throws INVALID_ARGUMENT,
+ * ADDON_NOT_BUILT, MPI_UNAVAILABLE, BUSY.
+ */
+export async function init(options: InitOptions = {}): Promise<Device> {
+  const { device = 'cpu', launcher = 'auto', deadlineMs = 60_000, threads = 0 } = options;
+  codeOf('device', { cpu: 0 }, device);
+  checkWhole('deadlineMs', deadlineMs, 1);
+  checkWhole('threads', threads, 0);
+  const world = openWorld(launcher, deadlineMs);
+  try {
+    return new Device(
+      native(() => addon().createBackend(deadlineMs, threads, world.localSize)),
+      world,
+    );
+  } catch (error) {
+    world.leave();
+    throw error;
+  }
+}
+
+/** The arenas of an update. The moments are laid out as the masters. */
+export interface UpdateArenas {
+  /** FP32, as are the accumulator and the moments. */
+  readonly master: View;
+  readonly accumulator: View;
+  /** BF16. */
+  readonly weight: View;
+  /** Not needed by SGD without momentum. */
+  readonly moment1?: View;
+  /** Adam and AdamW. */
+  readonly moment2?: View;
+}
+
+/** Bytes that foldstep's operations hold besides their arguments, as measured. */
+export interface Temporaries {
+  readonly currentBytes: number;
+  /** The most at a time since `resetPeak`. */
+  readonly peakBytes: number;
+  resetPeak(): void;
+}
+
+/**
+ * One rank's processor: its memory, streams and operations. An operation is checked, enqueued on a stream, by default the
+ * device's own, and returns at once; `Stream.synchronize` tells when it is done and whether it failed. Operations throw
+ * INVALID_ARGUMENT, INVALID_DTYPE, INVALID_LENGTH or DISPOSED before anything is enqueued.
+ */
+export class Device extends Resource<RawBackend> {
+  readonly kind = 'cpu';
+  /** World rank. */
+  readonly rank: number;
+  /** Ranks in the world. */
+  readonly size: number;
+  /** Lowest world rank among those that share memory with this one. */
+  readonly node: number;
+  /** Among the ranks of the node. */
+  readonly localRank: number;
+  readonly localSize: number;
+  /** MPI's name and version, or `none`. */
+  readonly library: string;
+  readonly world: Communicator;
+  /** The default of every operation. */
+  readonly stream: Stream;
+  readonly temporaries: Temporaries;
+  readonly #leaveWorld: () => void;
+  // Held until they are disposed of: what was enqueued on a stream that nobody holds must still run.
+  readonly #streams = new Set<Stream>();
+
+  /** Use `init`. */
+  constructor(handle: RawBackend, world: OpenWorld) {
+    super(handle);
+    this.stream = this.createStream();
+    this.world = new Communicator(world.communicator, this.stream);
+    this.rank = this.world.rank;
+    this.size = this.world.size;
+    this.node = world.node;
+    this.localRank = world.localRank;
+    this.localSize = world.localSize;
+    this.library = world.library;
+    this.#leaveWorld = world.leave;
+    this.temporaries = {
+      get currentBytes() {
+        return native(() => handle.currentBytes());
+      },
+      get peakBytes() {
+        return native(() => handle.peakBytes());
+      },
+      resetPeak: () => native(() => handle.resetPeak()),
+    };
+  }
+
+  /** Facts for people: instruction set, threads and so on. */
+  describe(): Record<string, string> {
+    return native(() => this.handle.describe());
+  }
+
+  /** Of its own thread: its operations run beside those of other streams. */
+  createStream(): Stream {
+    const stream = new Stream(
+      native(() => this.handle.createStream()),
+      (disposed) => this.#streams.delete(disposed),
+    );
+    this.#streams.add(stream);
+    return stream;
+  }
+
+  /** Zeroed memory. Throws OUT_OF_MEMORY. */
+  allocate(bytes: number): Buffer {
+    checkWhole('bytes', bytes, 0);
+    return new Buffer(native(() => this.handle.allocate(bytes)));
+  }
+
+  /**
+   * Zeroed memory that every member reaches. Collective over `communicator`, whose members must share memory and give the
+   * same `bytes`. Rejects with SHARED_MEMORY_TOO_SMALL or SHARED_MEMORY_UNAVAILABLE on every member.
+   */
+  async createWindow(communicator: Communicator, bytes: number, stream = this.stream): Promise<PeerWindow> {
+    checkWhole('bytes', bytes, 0);
+    const handle = await nativeAsync(() =>
+      this.handle.createWindow(stream.handle, communicator.handle, bytes),
+    );
+    return new PeerWindow(handle);
+  }
+
+  /** BF16 to FP32, or FP32 to BF16 rounded to nearest even. */
+  cast(source: View, target: View, stream = this.stream): void {
+    checkPair(source, target);
+    native(() =>
+      this.handle.cast(
+        stream.handle,
+        ...spanOf(source),
+        DTYPES[source.dtype],
+        ...spanOf(target),
+        DTYPES[target.dtype],
+        source.length,
+      ),
+    );
+  }
+
+  /** Between views of one type and length that do not overlap. */
+  copy(source: View, target: View, stream = this.stream): void {
+    checkPair(source, target);
+    checkSameType(source, target);
+    native(() => this.handle.copy(stream.handle, ...spanOf(source), ...spanOf(target), source.byteLength));
+  }
+
+  zero(target: View, stream = this.stream): void {
+    checkView('target', target);
+    native(() => this.handle.zero(stream.handle, ...spanOf(target), target.byteLength));
+  }
+
+  /** Adds the team's summed gradients to the accumulator. The gradients may be overwritten when the stream has passed it. */
+  accumulate(team: Team, request: AccumulateRequest, stream = this.stream): void {
+    native(() => enqueueAccumulate(this.handle, stream.handle, team, request));
+  }
+
+  /** Sums over the team in place. */
+  reduce(team: Team, request: ReduceRequest, stream = this.stream): void {
+    native(() => enqueueReduce(this.handle, stream.handle, team, request));
+  }
+
+  /** Copies every member's shard to every other member. */
+  gather(team: Team, request: GatherRequest, stream = this.stream): void {
+    native(() => enqueueGather(this.handle, stream.handle, team, request));
+  }
+
+  createNormPlan(segments: readonly NormSegment[], groups: number): NormPlan {
+    return new NormPlan(segments, groups);
+  }
+
+  /** `groups` are those of the norm whose coefficients it takes. */
+  createUpdatePlan(
+    segments: readonly UpdateSegment[],
+    clears: readonly ClearedRun[],
+    groups: number,
+  ): UpdatePlan {
+    return new UpdatePlan(segments, clears, groups);
+  }
+
+  /** Where `finishNorm` puts what, for a number of groups. */
+  normScalars(groups: number): NormScalars {
+    return normScalars(groups);
+  }
+
+  /**
+   * This rank's part of a norm of `arena` (FP32) into `partials` (FP64). `powerScale` (one FP64, written by the method of
+   * that name) is read for the kind `power` alone.
+   */
+  normPartials(
+    plan: NormPlan,
+    kind: NormKind,
+    p: number,
+    arena: View,
+    powerScale: View | null,
+    partials: View,
+    stream = this.stream,
+  ): void {
+    checkView('arena', arena, ['float32'], plan.arenaLength);
+    checkView('partials', partials, ['float64'], normScalars(plan.groups).partialsLength);
+    const code = codeOf('kind', NORM_KINDS, kind);
+    native(() =>
+      this.handle.normPartials(
+        stream.handle,
+        plan.handle,
+        code,
+        p,
+        ...spanOf(arena),
+        ...scaleOf(kind, powerScale),
+        ...spanOf(partials),
+      ),
+    );
+  }
+
+  /** The scale for the kind `power`, from the partials of the kind `infinity` of every rank, in rank order. */
+  powerScale(gathered: View, groups: number, ranks: number, scale: View, stream = this.stream): void {
+    checkGathered(gathered, groups, ranks);
+    checkView('scale', scale, ['float64'], 1);
+    native(() => this.handle.powerScale(stream.handle, ...spanOf(gathered), groups, ranks, ...spanOf(scale)));
+  }
+
+  /** The norm and what follows from it into `scalars` (FP64), from the partials of every rank, in rank order. */
+  finishNorm(
+    request: FinishNormRequest,
+    gathered: View,
+    powerScale: View | null,
+    scalars: View,
+    stream = this.stream,
+  ): void {
+    const { kind, p, groups, ranks, maxNorm, groupMaxNorms = [] } = request;
+    checkGathered(gathered, groups, ranks);
+    checkView('scalars', scalars, ['float64'], normScalars(groups).length);
+    const code = codeOf('kind', NORM_KINDS, kind);
+    native(() =>
+      this.handle.finishNorm(
+        stream.handle,
+        code,
+        p,
+        groups,
+        ranks,
+        maxNorm,
+        Float64Array.from(groupMaxNorms),
+        ...spanOf(gathered),
+        ...scaleOf(kind, powerScale),
+        ...spanOf(scalars),
+      ),
+    );
+  }
+
+  /** One optimizer step with the coefficients in `scalars`; if they say skip, accumulators are cleared and no more. */
+  update(
+    plan: UpdatePlan,
+    settings: UpdateSettings,
+    arenas: UpdateArenas,
+    scalars: View,
+    stream = this.stream,
+  ): void {
+    const { master, accumulator, weight, moment1, moment2 } = arenas;
+    checkView('master', master, ['float32'], plan.masterLength);
+    checkView('accumulator', accumulator, ['float32'], plan.accumulatorLength);
+    checkView('weight', weight, ['bfloat16'], plan.weightLength);
+    if (moment1) checkView('moment1', moment1, ['float32'], plan.masterLength);
+    if (moment2) checkView('moment2', moment2, ['float32'], plan.masterLength);
+    checkView('scalars', scalars, ['float64'], normScalars(plan.groups).length);
+    const rule = codeOf('rule', RULES, settings.rule);
+    native(() =>
+      this.handle.update(
+        stream.handle,
+        plan.handle,
+        rule,
+        settings.learningRate,
+        settings.weightDecay,
+        settings.momentum,
+        settings.nesterov,
+        settings.beta1,
+        settings.beta2,
+        settings.epsilon,
+        settings.step,
+        ...spanOf(master),
+        ...spanOf(accumulator),
+        ...spanOf(weight),
+        ...spanOrNone(moment1),
+        ...spanOrNone(moment2),
+        ...spanOf(scalars),
+      ),
+    );
+  }
+
+  /**
+   * Ends its streams, cancelling what is not done; blocks only for the operations that are running. Buffers live on until
+   * they are disposed of or collected.
+   */
+  override dispose(): void {
+    for (const stream of this.#streams) stream.dispose();
+    this.world.dispose();
+    super.dispose();
+    this.#leaveWorld();
+  }
+}
+
+function checkPair(source: View, target: View): void {
+  checkView('source', source);
+  checkView('target', target);
+  checkLength('target', target, source.length);
+  checkApart(source, target);
+}
+
+function checkGathered(gathered: View, groups: number, ranks: number): void {
+  checkWhole('ranks', ranks, 1);
+  checkView('gathered', gathered, ['float64'], ranks * normScalars(groups).partialsLength);
+}
+
+function scaleOf(kind: NormKind, powerScale: View | null): [RawMemory | null, number] {
+  if (kind !== 'power') return [null, 0];
+  checkView('powerScale', powerScale!, ['float64'], 1);
+  return spanOf(powerScale!);
+}
+
+function spanOrNone(view: View | undefined): [RawMemory | null, number] {
+  return view ? spanOf(view) : [null, 0];
+}
+
+function spanOf({ buffer, byteOffset }: View): [RawMemory, number] {
+  return [buffer.handle, byteOffset];
+}

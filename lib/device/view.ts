@@ -1,0 +1,67 @@
+import { FoldstepError } from '../errors.js';
+import { native } from '../native/errors.js';
+import type { Buffer } from './buffer.js';
+import { ARRAY_CONSTRUCTORS, type ArrayOf, bytesOf, type DType } from './dtype.js';
+
+/** A run of elements of one type in a buffer. Cheap: it owns nothing. Made by `Buffer.view`. */
+export class View<D extends DType = DType> {
+  readonly buffer: Buffer;
+  readonly dtype: D;
+  /** From the buffer's start. */
+  readonly byteOffset: number;
+  /** Elements. */
+  readonly length: number;
+  #array: ArrayOf<D> | undefined;
+
+  /** Throws INVALID_DTYPE, INVALID_ARGUMENT for a misaligned offset, INVALID_LENGTH for a run that leaves the buffer. */
+  constructor(buffer: Buffer, dtype: D, byteOffset: number, length: number) {
+    const size = bytesOf(dtype);
+    if (!isSize(byteOffset) || byteOffset % size !== 0) {
+      throw new FoldstepError(
+        'INVALID_ARGUMENT',
+        `a ${dtype} view must begin at a multiple of ${size} bytes; it begins at ${byteOffset}`,
+      );
+    }
+    if (!isSize(length) || byteOffset + length * size > buffer.bytes) {
+      throw new FoldstepError(
+        'INVALID_LENGTH',
+        `${length} elements of ${dtype} from byte ${byteOffset} do not lie in a buffer of ${buffer.bytes} bytes`,
+      );
+    }
+    this.buffer = buffer;
+    this.dtype = dtype;
+    this.byteOffset = byteOffset;
+    this.length = length;
+  }
+
+  get byteLength(): number {
+    return this.length * bytesOf(this.dtype);
+  }
+
+  /**
+   * The elements themselves, without a copy, the same object every time. It keeps the memory alive and is empty after
+   * `buffer.dispose()`. Throws DISPOSED.
+   */
+  get array(): ArrayOf<D> {
+    const memory = native(() => this.buffer.handle.arrayBuffer());
+    if (this.#array?.buffer !== memory) {
+      this.#array = new ARRAY_CONSTRUCTORS[this.dtype](memory, this.byteOffset, this.length);
+    }
+    return this.#array;
+  }
+
+  /** Elements from `begin` up to `end`. Throws INVALID_LENGTH if they are not within this view. */
+  subview(begin: number, end: number): View<D> {
+    if (!isSize(begin) || !isSize(end) || begin > end || end > this.length) {
+      throw new FoldstepError(
+        'INVALID_LENGTH',
+        `elements ${begin} up to ${end} do not lie in a view of ${this.length} elements`,
+      );
+    }
+    return new View(this.buffer, this.dtype, this.byteOffset + begin * bytesOf(this.dtype), end - begin);
+  }
+}
+
+function isSize(value: number): boolean {
+  return Number.isSafeInteger(value) && value >= 0;
+}

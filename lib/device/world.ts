@@ -1,0 +1,53 @@
+import { isMainThread } from 'node:worker_threads';
+import { FoldstepError } from '../errors.js';
+import { native } from '../native/errors.js';
+import { addon } from '../native/load.js';
+import { LAUNCHERS, type RawWorld } from '../native/types.js';
+import { codeOf } from './checks.js';
+
+export type Launcher = keyof typeof LAUNCHERS;
+
+/** What `openWorld` gives: `leave` lets another device have it. */
+export interface OpenWorld extends RawWorld {
+  readonly leave: () => void;
+}
+
+let taken = false;
+let closesAtExit = false;
+
+/**
+ * Opens the world of this job; blocks until every rank has come. A world of MPI's belongs to the main thread and to one
+ * device at a time: two would issue its collectives in no common order. Throws BUSY for any other; MPI_UNAVAILABLE.
+ */
+export function openWorld(launcher: Launcher, deadlineMs: number): OpenWorld {
+  const code = codeOf('launcher', LAUNCHERS, launcher);
+  const shared = native(() => addon().joinsMpi(code));
+  if (shared && !isMainThread) {
+    throw new FoldstepError(
+      'BUSY',
+      "the job's ranks belong to the main thread; in a worker thread work alone, with init({ launcher: 'none' })",
+    );
+  }
+  if (shared && taken) {
+    throw new FoldstepError(
+      'BUSY',
+      "another Device has the job's ranks; use that one, or dispose of it first",
+    );
+  }
+  const world = native(() => addon().openWorld(code, deadlineMs));
+  taken ||= shared;
+  if (isMainThread) closeWorldAtExit();
+  return {
+    ...world,
+    leave: () => {
+      if (shared) taken = false;
+    },
+  };
+}
+
+// process.exit() gives native code no other chance to end its threads, and tells nobody else of a failure.
+function closeWorldAtExit(): void {
+  if (closesAtExit) return;
+  closesAtExit = true;
+  process.once('exit', (code) => native(() => addon().closeWorld(code)));
+}

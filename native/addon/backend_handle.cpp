@@ -1,0 +1,102 @@
+#include "addon/backend_handle.hpp"
+
+#include <chrono>
+#include <memory>
+#include <utility>
+
+#include "addon/arguments.hpp"
+#include "addon/communicator_handle.hpp"
+#include "addon/memory_handle.hpp"
+#include "addon/module.hpp"
+#include "addon/stream_handle.hpp"
+#include "addon/window_handle.hpp"
+#include "runtime/world.hpp"
+
+namespace foldstep::addon {
+namespace {
+
+Napi::Value create_backend(const Napi::CallbackInfo& info) {
+  Arguments in(info);
+  BackendOptions options;
+  options.deadline = std::chrono::milliseconds(in.size());
+  options.threads = in.integer();
+  options.local_ranks = in.integer();
+  return Module::of(info.Env()).make<BackendHandle>(create_cpu_backend(options));
+}
+
+}  // namespace
+
+Napi::Function BackendHandle::define(Napi::Env env) {
+  return DefineClass(env, "Backend",
+                     {
+                         method_of<&BackendHandle::describe>("describe"),
+                         method_of<&BackendHandle::create_stream>("createStream"),
+                         method_of<&BackendHandle::allocate>("allocate"),
+                         method_of<&BackendHandle::create_window>("createWindow"),
+                         method_of<&BackendHandle::current_bytes>("currentBytes"),
+                         method_of<&BackendHandle::peak_bytes>("peakBytes"),
+                         method_of<&BackendHandle::reset_peak>("resetPeak"),
+                         method_of<&BackendHandle::cast>("cast"),
+                         method_of<&BackendHandle::copy>("copy"),
+                         method_of<&BackendHandle::zero>("zero"),
+                         method_of<&BackendHandle::norm_partials>("normPartials"),
+                         method_of<&BackendHandle::power_scale>("powerScale"),
+                         method_of<&BackendHandle::finish_norm>("finishNorm"),
+                         method_of<&BackendHandle::update>("update"),
+                         method_of<&BackendHandle::accumulate>("accumulate"),
+                         method_of<&BackendHandle::reduce>("reduce"),
+                         method_of<&BackendHandle::gather>("gather"),
+                         release_method(),
+                     });
+}
+
+void BackendHandle::export_functions(Napi::Env env, Napi::Object exports) {
+  export_function<create_backend>(env, exports, "createBackend");
+}
+
+Napi::Value BackendHandle::describe(const Napi::CallbackInfo& info) {
+  auto facts = Napi::Object::New(info.Env());
+  for (const auto& [key, value] : payload()->describe()) facts.Set(key, value);
+  return facts;
+}
+
+Napi::Value BackendHandle::create_stream(const Napi::CallbackInfo& info) {
+  auto& module = Module::of(info.Env());
+  auto stream = payload()->create_stream();
+  module.environment()->streams.add(stream);
+  return module.make<StreamHandle>(std::move(stream), payload());
+}
+
+Napi::Value BackendHandle::allocate(const Napi::CallbackInfo& info) {
+  auto memory = payload()->allocate(Arguments(info).size());
+  return Module::of(info.Env()).make<MemoryHandle>(std::move(memory), payload());
+}
+
+Napi::Value BackendHandle::create_window(const Napi::CallbackInfo& info) {
+  Arguments in(info);
+  Stream& stream = in.stream();
+  const auto& communicator = in.handle<CommunicatorHandle>().payload();
+  auto made = std::make_shared<std::shared_ptr<PeerWindow>>();
+  payload()->create_window(stream, communicator, in.size(),
+                           [made](std::shared_ptr<PeerWindow> window) { *made = std::move(window); });
+  return Module::of(info.Env())
+      .environment()
+      ->completions->when_passed(stream, [made, backend = payload()](Napi::Env env) {
+        return Module::of(env).make<WindowHandle>(std::move(*made), backend);
+      });
+}
+
+Napi::Value BackendHandle::current_bytes(const Napi::CallbackInfo& info) {
+  return Napi::Number::New(info.Env(), static_cast<double>(payload()->ledger().current_bytes()));
+}
+
+Napi::Value BackendHandle::peak_bytes(const Napi::CallbackInfo& info) {
+  return Napi::Number::New(info.Env(), static_cast<double>(payload()->ledger().peak_bytes()));
+}
+
+Napi::Value BackendHandle::reset_peak(const Napi::CallbackInfo& info) {
+  payload()->ledger().reset_peak();
+  return info.Env().Undefined();
+}
+
+}  // namespace foldstep::addon

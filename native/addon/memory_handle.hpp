@@ -1,0 +1,34 @@
+#pragma once
+
+#include <napi.h>
+
+#include "addon/handle.hpp"
+#include "runtime/memory.hpp"
+
+namespace foldstep::addon {
+
+/// A block of a device's memory: `bytes()`, `arrayBuffer()`, `release()`.
+class MemoryHandle final : public Handle<MemoryHandle, Memory> {
+ public:
+  static constexpr const char* name = "buffer";
+  static constexpr napi_type_tag tag{0x6d1f0b7c52e94a03, 0x9c84e1d75f2ab610};
+
+  using Base::Base;
+  static Napi::Function define(Napi::Env env);
+
+  void hold(std::shared_ptr<Memory> memory, std::shared_ptr<const void> keep);
+  void Finalize(Napi::Env env) override;
+
+  /// Detaches the ArrayBuffer; operations in flight, and what JavaScript's own threads do with it, keep the
+  /// block alive.
+  void let_go(Napi::Env env);
+
+ private:
+  /// The whole block without a copy, the same object every time. It keeps the block alive.
+  Napi::Value array_buffer(const Napi::CallbackInfo& info);
+  Napi::Value bytes(const Napi::CallbackInfo& info);
+
+  Napi::Reference<Napi::ArrayBuffer> array_;  // weak
+};
+
+}  // namespace foldstep::addon

@@ -1,0 +1,54 @@
+#include "addon/world_functions.hpp"
+
+#include <chrono>
+#include <cstdlib>
+
+#include "addon/arguments.hpp"
+#include "addon/communicator_handle.hpp"
+#include "addon/module.hpp"
+#include "runtime/world.hpp"
+
+namespace foldstep::addon {
+namespace {
+
+Napi::Value joins(const Napi::CallbackInfo& info) {
+  return Napi::Boolean::New(info.Env(), joins_mpi(Arguments(info).one_of(Launcher::None)));
+}
+
+Napi::Value open(const Napi::CallbackInfo& info) {
+  Arguments in(info);
+  WorldOptions options;
+  options.launcher = in.one_of(Launcher::None);
+  options.deadline = std::chrono::milliseconds(in.size());
+  const World world = open_world(options);
+  auto result = Napi::Object::New(info.Env());
+  result.Set("communicator", Module::of(info.Env()).make<CommunicatorHandle>(world.communicator));
+  result.Set("library", world.library);
+  result.Set("node", world.node);
+  result.Set("localRank", world.local_rank);
+  result.Set("localSize", world.local_size);
+  return result;
+}
+
+// Node emits 'exit' before it prints the error that ends the process. A failing rank takes the job down when
+// all of it has been printed, as the process leaves.
+Napi::Value close(const Napi::CallbackInfo& info) {
+  const int exit_code = Arguments(info).integer();
+  Module::of(info.Env()).environment()->streams.end();
+  if (exit_code == 0) {
+    close_world(0);
+  } else {
+    on_exit([](int status, void*) { close_world(status); }, nullptr);
+  }
+  return info.Env().Undefined();
+}
+
+}  // namespace
+
+void export_world_functions(Napi::Env env, Napi::Object exports) {
+  export_function<joins>(env, exports, "joinsMpi");
+  export_function<open>(env, exports, "openWorld");
+  export_function<close>(env, exports, "closeWorld");
+}
+
+}  // namespace foldstep::addon
