@@ -29,6 +29,7 @@ Napi::Function MemoryHandle::define(Napi::Env env) {
 }
 
 void MemoryHandle::hold(std::shared_ptr<Memory> memory, std::shared_ptr<const void> keep) {
+  // V8 counts the bytes of an ArrayBuffer too: rather twice than not at all, where there is none.
   adjust_external_memory(Env(), memory->bytes(), 1);
   Base::hold(std::move(memory), std::move(keep));
 }
