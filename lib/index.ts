@@ -1,0 +1,36 @@
+export { fromBFloat16, toBFloat16 } from './device/bfloat16.js';
+export { Buffer } from './device/buffer.js';
+export { Communicator } from './device/communicator.js';
+export { Device, type InitOptions, init } from './device/device.js';
+export type { DType } from './device/dtype.js';
+export type {
+  AccumulateRequest,
+  FoldPath,
+  GatherRequest,
+  Geometry,
+  ReduceRequest,
+  Team,
+} from './device/fold.js';
+export { PeerWindow } from './device/peer-window.js';
+export { Stream } from './device/stream.js';
+export { View } from './device/view.js';
+export { FoldstepError, type FoldstepErrorCode, type FoldstepErrorDetails } from './errors.js';
+export type { PathChoice } from './gradients/paths.js';
+export type { CorrectionTime } from './gradients/schedule.js';
+export { Grid, type GridName, Mesh, type MeshSizes, RankGroup } from './mesh/mesh.js';
+export { FoldedOptimizer, type ShardView, type StepResult } from './optimizer/folded-optimizer.js';
+export type { FoldedOptimizerOptions } from './optimizer/options.js';
+export { FlatLayout } from './parameters/layout.js';
+export {
+  type Cut,
+  type Family,
+  type FamilyOptions,
+  type LaneRule,
+  Parameter,
+  type ParameterSpec,
+  type Reduction,
+} from './parameters/parameter.js';
+export type { ZeroStage } from './parameters/placement.js';
+export { type AdamOptions, adam, adamw } from './update/adam.js';
+export type { StateName, UpdateRule } from './update/rule.js';
+export { type SgdOptions, sgd } from './update/sgd.js';

@@ -1,0 +1,61 @@
+import type { Communicator } from '../device/communicator.js';
+import type { Device } from '../device/device.js';
+import { FoldstepError } from '../errors.js';
+
+/** Every rank's text, in rank order. Collective. */
+export async function gatherText(
+  device: Device,
+  communicator: Communicator,
+  text: string,
+): Promise<string[]> {
+  const bytes = new TextEncoder().encode(text);
+  const { rank, size } = communicator;
+  const lengths = device.allocate(8 * (size + 1));
+  const own = lengths.view('float64', 0, 1);
+  const all = lengths.view('float64', 8, size);
+  (own.array as Float64Array)[0] = bytes.length;
+  await communicator.allGather(own, all);
+  const counts = [...(all.array as Float64Array)];
+  lengths.dispose();
+
+  const longest = Math.max(1, ...counts);
+  const texts = device.allocate(longest * (size + 1));
+  const source = texts.view('uint8', 0, longest);
+  const target = texts.view('uint8', longest, longest * size);
+  (source.array as Uint8Array).set(bytes);
+  await communicator.allGather(source, target);
+  const decoder = new TextDecoder();
+  const result = counts.map((count, r) =>
+    decoder.decode((target.array as Uint8Array).slice(r * longest, r * longest + count)),
+  );
+  texts.dispose();
+  if (result[rank] !== text) throw new FoldstepError('INTERNAL', 'a gathered text came back changed');
+  return result;
+}
+
+/**
+ * Throws PARAMETERS_DIFFER on every member of the communicator unless all give the same text, one line an item; shows the
+ * first line in which two of them differ.
+ */
+export async function requireAgreement(
+  device: Device,
+  communicator: Communicator,
+  what: string,
+  text: string,
+): Promise<void> {
+  const texts = await gatherText(device, communicator, text);
+  const other = texts.findIndex((candidate) => candidate !== texts[0]);
+  if (other < 0) return;
+  const [here, there] = [texts[0]!.split('\n'), texts[other]!.split('\n')];
+  const line = here.findIndex((value, index) => value !== there[index]);
+  const at = line < 0 ? here.length : line;
+  const [first, second] = [communicator.worldRanks[0]!, communicator.worldRanks[other]!];
+  const show = (lines: readonly string[]) => lines[at] ?? '(nothing)';
+  const order = (lines: readonly string[]) => lines.map((value) => value.split('|')[0]).join(', ');
+  throw new FoldstepError(
+    'PARAMETERS_DIFFER',
+    `${what} differ between ranks at item ${at + 1}: rank ${first} has ${show(here)}, rank ${second} has ${show(there)}; ` +
+      `rank ${first}'s order is ${order(here)}; rank ${second}'s is ${order(there)}; give every rank the same, in the same order`,
+    { rank: device.rank, peer: device.rank === first ? second : first },
+  );
+}

@@ -1,0 +1,97 @@
+import { FoldstepError } from '../errors.js';
+import { GradientReducer } from '../gradients/reducer.js';
+import { Teams } from '../gradients/teams.js';
+import { GlobalNorm } from '../norm/global-norm.js';
+import { checkClipSettings, groupNames } from '../norm/groups.js';
+import { FlatLayout } from '../parameters/layout.js';
+import { Parameter } from '../parameters/parameter.js';
+import { Placement } from '../parameters/placement.js';
+import { Updater } from '../update/updater.js';
+import { gatherText, requireAgreement } from './agreement.js';
+import { Arenas } from './arenas.js';
+import type { Parts } from './folded-optimizer.js';
+import { type FoldedOptimizerOptions, settingsOf } from './options.js';
+import { WeightGather } from './weight-gather.js';
+
+/** Makes the parts of an optimizer. Collective over the world; all that one rank alone can find wrong is thrown first. */
+export async function assemble(options: FoldedOptimizerOptions): Promise<Parts> {
+  const { device, mesh, update: rule, stream = device.stream } = options;
+  const settings = settingsOf(options);
+  if (mesh.world !== device.size) {
+    throw new FoldstepError(
+      'WORLD_MISMATCH',
+      `the mesh is of ${mesh.world} ranks and the job has ${device.size}; start ${mesh.world} ranks, or make the mesh for ${device.size}`,
+      { rank: device.rank },
+    );
+  }
+  const layout = new FlatLayout(options.parameters.map((spec) => new Parameter(spec, mesh, settings)));
+  const { sequenceParallel: _inFingerprint, groupMaxNorms, ...plain } = settings;
+  const common = JSON.stringify({
+    mesh: mesh.describe(),
+    ...plain,
+    norm: String(settings.norm),
+    groupMaxNorms,
+  });
+  await requireAgreement(device, device.world, 'the optimizer options', `${common}\n${rule.description}`);
+
+  const stage = await device.world.split(mesh.stageOf(device.rank), device.rank);
+  await requireAgreement(device, stage, 'the parameters', layout.fingerprint());
+  const groups = await worldGroups(options, layout);
+  checkClipSettings(settings, groups);
+
+  const neighbours = await stage.split(device.node, device.rank);
+  const placement = new Placement(layout, device.rank, settings.zeroStage);
+  const arenas = await Arenas.create(
+    device,
+    neighbours,
+    placement,
+    settings.gradientType,
+    rule.states.length,
+  );
+  const teams = new Teams(stage, arenas.window);
+  const reducer = await GradientReducer.create(device, placement, teams, settings, arenas);
+  const weights = await WeightGather.create(device, placement, teams, settings.path, arenas.weights);
+  const norm = new GlobalNorm(
+    device,
+    placement,
+    { ...settings, p: settings.norm, groups },
+    arenas.accumulators,
+  );
+  const updater = new Updater(device, placement, groups, arenas);
+
+  return {
+    device,
+    stream,
+    rule,
+    placement,
+    arenas,
+    reducer,
+    norm,
+    updater,
+    weights,
+    async parameterName(rank, index) {
+      const own = layout.parameters[index]?.name ?? '';
+      if (mesh.pp === 1) return own;
+      return (await gatherText(device, device.world, own))[rank]!;
+    },
+    dispose() {
+      updater.dispose();
+      norm.dispose();
+      teams.dispose();
+      arenas.dispose();
+      neighbours.dispose();
+      stage.dispose();
+    },
+  };
+}
+
+/** The norm groups of all pipeline stages, in one order that every rank has. */
+async function worldGroups(
+  { device, mesh }: FoldedOptimizerOptions,
+  layout: FlatLayout,
+): Promise<readonly string[]> {
+  const own = groupNames(layout);
+  if (mesh.pp === 1) return own;
+  const all = await gatherText(device, device.world, JSON.stringify(own));
+  return [...new Set(all.flatMap((text) => JSON.parse(text) as string[]))];
+}

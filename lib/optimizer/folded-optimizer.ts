@@ -1,0 +1,305 @@
+import { fromBFloat16, toBFloat16 } from '../device/bfloat16.js';
+import type { Device } from '../device/device.js';
+import type { FoldPath } from '../device/fold.js';
+import type { Stream } from '../device/stream.js';
+import { FoldstepError } from '../errors.js';
+import { rangesOf, wholeLayout } from '../gradients/ranges.js';
+import type { GradientReducer } from '../gradients/reducer.js';
+import type { GlobalNorm } from '../norm/global-norm.js';
+import type { LayoutEntry } from '../parameters/layout.js';
+import type { Parameter } from '../parameters/parameter.js';
+import type { BucketPlacement, Placement } from '../parameters/placement.js';
+import type { StateName, UpdateRule } from '../update/rule.js';
+import type { Updater } from '../update/updater.js';
+import type { Arenas } from './arenas.js';
+import { assemble } from './assemble.js';
+import type { FoldedOptimizerOptions } from './options.js';
+import type { WeightGather } from './weight-gather.js';
+
+/** What one step did. The numbers have the same bits on every rank. */
+export interface StepResult {
+  /** Of the whole gradient, each logical element counted once, before clipping. NaN or infinite where `skipped`. */
+  readonly gradNorm: number;
+  readonly groupNorms: Readonly<Record<string, number>>;
+  /** What the gradient was multiplied with: `min(1, maxNorm / (gradNorm + 1e-6))`; 0 where `skipped`. */
+  readonly clipCoefficient: number;
+  /** As `clipCoefficient`, of each norm group. */
+  readonly groupCoefficients: Readonly<Record<string, number>>;
+  /** A gradient was not finite: weights, masters, state and the step count are as they were, gradients are dropped. */
+  readonly skipped: boolean;
+  /** The first non-finite parameter of the lowest rank that holds one after reduction. */
+  readonly nonFinite: { readonly parameter: string; readonly rank: number } | null;
+}
+
+/** What this rank holds of a parameter: elements [offset, offset + values.length) of its flattened local part. */
+export interface ShardView {
+  readonly offset: number;
+  /** FP32, a view and not a copy. */
+  readonly values: Float32Array;
+}
+
+/** The parts an optimizer is made of. See `assemble`. */
+export interface Parts {
+  readonly device: Device;
+  readonly stream: Stream;
+  readonly rule: UpdateRule;
+  readonly placement: Placement;
+  readonly arenas: Arenas;
+  readonly reducer: GradientReducer;
+  readonly norm: GlobalNorm;
+  readonly updater: Updater;
+  readonly weights: WeightGather;
+  /** The name of a parameter of any rank's stage. Collective over the world. */
+  parameterName(rank: number, index: number): Promise<string>;
+  dispose(): void;
+}
+
+/**
+ * The optimizer of a folded mixture-of-experts model: BF16 gradients in, BF16 weights out. A step is any number of
+ * micro-batches (`gradient` written, `accumulate` awaited) and then `step`. All ranks call the same methods in the same
+ * order.
+ */
+export class FoldedOptimizer {
+  readonly parameters: readonly Parameter[];
+  /** Learning rate of the next step; for schedules. */
+  learningRate: number;
+  readonly #parts: Parts;
+  readonly #accumulating = new Set<string>();
+  #stepping = false;
+  #reduced = false;
+  #steps = 0;
+  #failure: unknown;
+  #disposed = false;
+
+  private constructor(parts: Parts) {
+    this.#parts = parts;
+    this.parameters = parts.placement.layout.parameters;
+    this.learningRate = parts.rule.learningRate;
+  }
+
+  /**
+   * Collective over the world. Throws INVALID_ARGUMENT, WORLD_MISMATCH, PARAMETERS_DIFFER, PATH_UNAVAILABLE,
+   * SHARED_MEMORY_TOO_SMALL, and what `Parameter` and `FlatLayout` throw.
+   */
+  static async create(options: FoldedOptimizerOptions): Promise<FoldedOptimizer> {
+    return new FoldedOptimizer(await assemble(options));
+  }
+
+  /** The path that a micro-batch's gradients take over the tensor lanes. */
+  get path(): FoldPath {
+    return this.#parts.reducer.path;
+  }
+
+  /** Steps taken; skipped ones are not. */
+  get stepCount(): number {
+    return this.#steps;
+  }
+
+  /**
+   * This rank's local gradient of a parameter: BF16 bits, or FP32 with `gradientType: 'float32'`; `localShape`, row-major;
+   * a view on the device's memory, the same one every time. Write it, then `accumulate`.
+   */
+  gradient(name: string): Uint16Array | Float32Array {
+    const { placement, entry } = this.#place(name);
+    return this.#view(this.#parts.arenas.gradients.array, placement.base + entry.offset, entry.size) as
+      | Uint16Array
+      | Float32Array;
+  }
+
+  /** This rank's local weight of a parameter, BF16 bits; a view as `gradient` gives. Undefined while a step is under way. */
+  weight(name: string): Uint16Array {
+    const { placement, entry } = this.#place(name);
+    return this.#view(
+      this.#parts.arenas.weights.array,
+      placement.base + entry.offset,
+      entry.size,
+    ) as Uint16Array;
+  }
+
+  /**
+   * Sets a parameter's master and weight from this rank's local part: FP32, or BF16 bits as `Uint16Array`. Its optimizer
+   * state stays as it is. Throws INVALID_LENGTH, INVALID_DTYPE, BUSY.
+   */
+  load(name: string, values: Float32Array | Uint16Array): void {
+    const { placement, entry } = this.#place(name);
+    if (!(values instanceof Float32Array) && !(values instanceof Uint16Array)) {
+      throw new FoldstepError(
+        'INVALID_DTYPE',
+        `parameter ${name} is loaded from a Float32Array, or from BF16 bits in a Uint16Array`,
+        { parameter: name },
+      );
+    }
+    if (values.length !== entry.size) {
+      throw new FoldstepError(
+        'INVALID_LENGTH',
+        `parameter ${name} has ${entry.size} elements on this rank ([${entry.parameter.localShape.join(', ')}]), not ${values.length}`,
+        { parameter: name, rank: this.#parts.device.rank },
+      );
+    }
+    if (this.#stepping) throw this.#busy('a step is under way');
+    const full = values instanceof Float32Array ? values : fromBFloat16(values);
+    this.weight(name).set(values instanceof Uint16Array ? values : toBFloat16(values));
+    const shard = this.#shard(
+      this.#parts.arenas.masters.array as Float32Array,
+      placement,
+      entry,
+      placement.ownBase,
+    );
+    shard.values.set(full.subarray(shard.offset, shard.offset + shard.values.length));
+  }
+
+  /** What this rank holds of a parameter's master, optimizer state, or accumulated gradient. Throws INVALID_ARGUMENT. */
+  shard(name: string, what: 'master' | 'accumulated' | StateName): ShardView {
+    const { placement, entry } = this.#place(name);
+    const { arenas, rule } = this.#parts;
+    if (what === 'accumulated') {
+      return this.#shard(
+        arenas.accumulators.array as Float32Array,
+        placement,
+        entry,
+        placement.accumulatorOwnBase,
+      );
+    }
+    const arena = what === 'master' ? arenas.masters : arenas.moments[rule.states.indexOf(what)];
+    if (!arena) {
+      const known = ['master', 'accumulated', ...rule.states].join(', ');
+      throw new FoldstepError('INVALID_ARGUMENT', `this optimizer has no ${what}; it has ${known}`, {
+        parameter: name,
+      });
+    }
+    return this.#shard(arena.array as Float32Array, placement, entry, placement.ownBase);
+  }
+
+  /**
+   * Adds one micro-batch's gradients, of all parameters or of those named, to the accumulators: corrected over the tensor
+   * lanes as the family says. Resolves when the caller may overwrite them. Throws BUSY if one of them is still being
+   * accumulated, ALREADY_REDUCED after `reduce`.
+   */
+  async accumulate(names?: Iterable<string>): Promise<void> {
+    this.#check();
+    const { placement, reducer, stream } = this.#parts;
+    const layout = placement.layout;
+    const listed = names === undefined ? undefined : [...names];
+    const ranges = listed ? rangesOf(layout, listed) : wholeLayout(layout);
+    const concerned = listed ?? this.parameters.map(({ name }) => name);
+    const again = concerned.find((name) => this.#accumulating.has(name));
+    if (again !== undefined) {
+      throw new FoldstepError(
+        'BUSY',
+        `parameter ${again} is still being accumulated; await the earlier accumulate() before the next`,
+        { parameter: again, rank: this.#parts.device.rank },
+      );
+    }
+    if (this.#stepping) throw this.#busy('a step is under way');
+    if (this.#reduced) {
+      throw new FoldstepError(
+        'ALREADY_REDUCED',
+        'the accumulators have been reduced; call step() before the next accumulate()',
+      );
+    }
+    for (const name of concerned) this.#accumulating.add(name);
+    try {
+      await this.#run(() => reducer.accumulate(ranges, stream));
+    } finally {
+      for (const name of concerned) this.#accumulating.delete(name);
+    }
+  }
+
+  /**
+   * Does the reductions of `step` now, so that the whole gradient can be looked at with `shard(name, 'accumulated')` before
+   * it is clipped. Optional.
+   */
+  async reduce(): Promise<void> {
+    this.#check();
+    if (this.#stepping) throw this.#busy('a step is under way');
+    if (this.#reduced) return;
+    this.#reduced = true;
+    await this.#run(() => this.#parts.reducer.reduce(this.#parts.stream));
+  }
+
+  /** Reduces, takes the norm, clips, updates, gathers the weights and clears the accumulators. */
+  async step(): Promise<StepResult> {
+    this.#check();
+    if (this.#stepping) throw this.#busy('another step is under way');
+    this.#stepping = true;
+    try {
+      const { reducer, norm, updater, weights, rule, stream } = this.#parts;
+      const settings = rule.settings(this.#steps + 1, this.learningRate);
+      await this.#run(() => {
+        if (!this.#reduced) reducer.reduce(stream);
+        norm.enqueue(stream);
+        updater.enqueue(settings, norm.scalars, stream);
+        weights.enqueue(stream);
+      });
+      const { nonFinite, ...result } = norm.read();
+      this.#reduced = false;
+      if (!result.skipped) this.#steps += 1;
+      const named = nonFinite && {
+        parameter: await this.#parts.parameterName(nonFinite.rank, nonFinite.parameterIndex),
+        rank: nonFinite.rank,
+      };
+      return { ...result, nonFinite: named };
+    } finally {
+      this.#stepping = false;
+    }
+  }
+
+  /** Frees the memory; views that were given out become empty. Idempotent. */
+  dispose(): void {
+    if (this.#disposed) return;
+    this.#disposed = true;
+    this.#parts.dispose();
+  }
+
+  [Symbol.dispose](): void {
+    this.dispose();
+  }
+
+  async #run(enqueue: () => void): Promise<void> {
+    try {
+      enqueue();
+      await this.#parts.stream.synchronize();
+    } catch (error) {
+      // Ranks may have got to different places: nothing that follows could be trusted.
+      this.#failure ??= error;
+      throw error;
+    }
+  }
+
+  #check(): void {
+    if (this.#disposed) {
+      throw new FoldstepError('DISPOSED', 'this optimizer is disposed; create another one', {
+        rank: this.#parts.device.rank,
+      });
+    }
+    if (this.#failure !== undefined) {
+      throw new FoldstepError(
+        'ABORTED',
+        `an earlier operation of this optimizer failed, and its state cannot be trusted: ${String(this.#failure)}`,
+        { rank: this.#parts.device.rank, cause: this.#failure },
+      );
+    }
+  }
+
+  #busy(why: string): FoldstepError {
+    return new FoldstepError('BUSY', `${why}; await it first`, { rank: this.#parts.device.rank });
+  }
+
+  #place(name: string): { placement: BucketPlacement; entry: LayoutEntry } {
+    if (this.#disposed) this.#check();
+    const { bucket, entry } = this.#parts.placement.layout.entry(name);
+    return { placement: this.#parts.placement.of(bucket), entry };
+  }
+
+  #view(array: ArrayLike<number>, start: number, size: number): unknown {
+    return (array as Uint16Array).subarray(start, start + size);
+  }
+
+  #shard(arena: Float32Array, placement: BucketPlacement, entry: LayoutEntry, ownBase: number): ShardView {
+    const { own } = placement;
+    const start = Math.min(Math.max(entry.offset, own.start), entry.offset + entry.size);
+    const end = Math.max(start, Math.min(entry.offset + entry.size, own.end));
+    const base = ownBase - own.start;
+    return { offset: start - entry.offset, values: arena.subarray(base + start, base + end) };
+  }
+}

@@ -1,0 +1,107 @@
+import type { Device } from '../device/device.js';
+import type { Stream } from '../device/stream.js';
+import { FoldstepError } from '../errors.js';
+import { PATH_CHOICES, type PathChoice } from '../gradients/paths.js';
+import type { CorrectionTime } from '../gradients/schedule.js';
+import type { Mesh } from '../mesh/mesh.js';
+import { kindOf } from '../norm/global-norm.js';
+import type { ClipSettings } from '../norm/groups.js';
+import type { ParameterSpec } from '../parameters/parameter.js';
+import type { ZeroStage } from '../parameters/placement.js';
+import type { UpdateRule } from '../update/rule.js';
+
+/** How to make a `FoldedOptimizer`. Everything but `device` and `stream` must be the same on every rank of a pipeline stage. */
+export interface FoldedOptimizerOptions {
+  readonly device: Device;
+  /** Its world is the device's. */
+  readonly mesh: Mesh;
+  /** Of this rank's pipeline stage, in an order that all its ranks share. */
+  readonly parameters: readonly ParameterSpec[];
+  /** `sgd`, `adam` or `adamw`. */
+  readonly update: UpdateRule;
+  /** Default 1. */
+  readonly zeroStage?: ZeroStage;
+  /** Default `auto`. */
+  readonly path?: PathChoice;
+  /** Default `microbatch`. */
+  readonly correct?: CorrectionTime;
+  /** `bf16` rounds each corrected gradient and each sum to BF16, as frameworks that accumulate in BF16 do. Default `fp32`. */
+  readonly accumulate?: 'fp32' | 'bf16';
+  /** What the caller's gradients are. Default `bfloat16`. */
+  readonly gradientType?: 'bfloat16' | 'float32';
+  /** Write the corrected gradient back over the caller's. Needs `correct: 'microbatch'`. Default false. */
+  readonly mirror?: boolean;
+  /** The p of the norm: a number >= 1, or Infinity. Default 2. */
+  readonly norm?: number;
+  /** Default null: not clipped. */
+  readonly maxNorm?: number | null;
+  /** Norm groups that are clipped by their own norm instead of with the whole. */
+  readonly groupMaxNorms?: Readonly<Record<string, number>>;
+  /** Whether each tensor lane sees its own part of the sequence; decides the rule of `sequence-norm`. Default false. */
+  readonly sequenceParallel?: boolean;
+  /** Default: the device's. */
+  readonly stream?: Stream;
+}
+
+/** The options that are plain values, with their defaults filled in. */
+export interface Settings extends ClipSettings {
+  readonly zeroStage: ZeroStage;
+  readonly path: PathChoice;
+  readonly correct: CorrectionTime;
+  readonly accumulate: 'fp32' | 'bf16';
+  readonly gradientType: 'bfloat16' | 'float32';
+  readonly mirror: boolean;
+  readonly norm: number;
+  readonly sequenceParallel: boolean;
+}
+
+/** Throws INVALID_ARGUMENT, naming the option and what it may be. */
+export function settingsOf(options: FoldedOptimizerOptions): Settings {
+  const {
+    zeroStage = 1,
+    path = 'auto',
+    correct = 'microbatch',
+    accumulate = 'fp32',
+    gradientType = 'bfloat16',
+    mirror = false,
+    norm = 2,
+    maxNorm = null,
+    groupMaxNorms = {},
+    sequenceParallel = false,
+  } = options;
+  oneOf('zeroStage', zeroStage, [0, 1, 2]);
+  oneOf('path', path, PATH_CHOICES);
+  oneOf('correct', correct, ['microbatch', 'step']);
+  oneOf('accumulate', accumulate, ['fp32', 'bf16']);
+  oneOf('gradientType', gradientType, ['bfloat16', 'float32']);
+  oneOf('mirror', mirror, [true, false]);
+  oneOf('sequenceParallel', sequenceParallel, [true, false]);
+  kindOf(norm);
+  if (mirror && correct === 'step') {
+    throw new FoldstepError(
+      'INVALID_ARGUMENT',
+      "mirror needs correct: 'microbatch': with correct: 'step' no micro-batch's corrected gradient is ever formed",
+    );
+  }
+  return {
+    zeroStage,
+    path,
+    correct,
+    accumulate,
+    gradientType,
+    mirror,
+    norm,
+    maxNorm,
+    groupMaxNorms,
+    sequenceParallel,
+  };
+}
+
+function oneOf<T>(name: string, value: T, allowed: readonly T[]): void {
+  if (allowed.includes(value)) return;
+  const shown = allowed.map((entry) => (typeof entry === 'string' ? `'${entry}'` : String(entry)));
+  throw new FoldstepError(
+    'INVALID_ARGUMENT',
+    `${name} must be one of ${shown.join(', ')}; it is ${String(value)}`,
+  );
+}

@@ -1,0 +1,47 @@
+import { checkSetting, type UpdateRule } from './rule.js';
+
+export interface AdamOptions {
+  readonly lr: number;
+  /** Default [0.9, 0.999]. */
+  readonly betas?: readonly [number, number];
+  /** Added to the square root of the second moment. Default 1e-8. */
+  readonly eps?: number;
+  /** Default 0. */
+  readonly weightDecay?: number;
+}
+
+/** Adam, with `weightDecay * master` added to the gradient (Kingma and Ba, 2015). Throws INVALID_ARGUMENT. */
+export function adam(options: AdamOptions): UpdateRule {
+  return adaptive('adam', options);
+}
+
+/** Adam with decoupled weight decay, `master *= 1 - lr * weightDecay` (Loshchilov and Hutter, 2019). Throws INVALID_ARGUMENT. */
+export function adamw(options: AdamOptions): UpdateRule {
+  return adaptive('adamw', options);
+}
+
+function adaptive(rule: 'adam' | 'adamw', options: AdamOptions): UpdateRule {
+  const { lr, betas = [0.9, 0.999], eps = 1e-8, weightDecay = 0 } = options;
+  const [beta1, beta2] = betas;
+  checkSetting('lr', lr, 0, Number.POSITIVE_INFINITY);
+  checkSetting('betas[0]', beta1, 0, 1);
+  checkSetting('betas[1]', beta2, 0, 1);
+  checkSetting('eps', eps, 0, Number.POSITIVE_INFINITY);
+  checkSetting('weightDecay', weightDecay, 0, Number.POSITIVE_INFINITY);
+  return {
+    learningRate: lr,
+    states: ['exp_avg', 'exp_avg_sq'],
+    description: JSON.stringify({ [rule]: { lr, betas, eps, weightDecay } }),
+    settings: (step, learningRate) => ({
+      rule,
+      learningRate,
+      weightDecay,
+      momentum: 0,
+      nesterov: false,
+      beta1,
+      beta2,
+      epsilon: eps,
+      step,
+    }),
+  };
+}

@@ -1,0 +1,1 @@
+export { sameBitsAsSharedMemory } from './nodes-four.js';
