@@ -82,7 +82,11 @@ class Job {
  public:
   explicit Job(std::chrono::milliseconds deadline = std::chrono::milliseconds(20'000),
                Launcher launcher = Launcher::Auto)
-      : world(open_world({launcher, deadline})), verdicts_(world.communicator) {}
+      : world(open_world({launcher, deadline})),
+        verdicts_(world.communicator),
+        tells_(world.communicator->rank() == 0),
+        size_(world.communicator->size() == 1 ? "1 rank"
+                                              : std::to_string(world.communicator->size()) + " ranks") {}
 
   /// From now on tests concern the members of `group` alone, which this rank is one of.
   void narrow(std::shared_ptr<Communicator> group) { verdicts_ = std::move(group); }
@@ -95,26 +99,25 @@ class Job {
       passed = 0;
       std::fprintf(stderr, "# %s: rank %d: %s\n", name.c_str(), world.communicator->rank(), error.what());
     }
-    const Span verdict = span_of(std::vector<std::int32_t>{passed});
-    verdicts_->all_reduce(stream, verdict, 1, DType::I32, ReduceOp::Min);
-    finish(stream);
-    const bool all_passed = *verdict.as<std::int32_t>() == 1;
+    const bool all_passed = verdicts_ == nullptr ? passed == 1 : agree(passed);
     failed_ += all_passed ? 0 : 1;
     ++count_;
-    if (verdicts_->rank() != 0) return;
-    std::printf("%s %d - %s (%d ranks)\n", all_passed ? "ok" : "not ok", count_, name.c_str(),
-                world.communicator->size());
+    if (!tells_) return;
+    std::printf("%s %d - %s (%s)\n", all_passed ? "ok" : "not ok", count_, name.c_str(), size_.c_str());
     std::fflush(stdout);
   }
 
-  /// The program's exit status; leaves the world.
-  int end() {
-    if (verdicts_->rank() == 0) {
-      std::printf("1..%d\n", count_);
-      std::fflush(stdout);
-    }
+  /// Leaves the world. A test that follows is every rank's own.
+  void leave() {
+    verdicts_ = nullptr;
     stream.close();
     close_world(0);
+  }
+
+  /// The program's exit status.
+  int end() {
+    if (verdicts_ != nullptr) leave();
+    if (tells_) std::printf("1..%d\n", count_);
     return failed_ == 0 ? 0 : 1;
   }
 
@@ -122,7 +125,17 @@ class Job {
   cpu::CpuStream stream;
 
  private:
+  /// Whether `passed` is 1 on all ranks.
+  bool agree(std::int32_t passed) {
+    const Span verdict = span_of(std::vector<std::int32_t>{passed});
+    verdicts_->all_reduce(stream, verdict, 1, DType::I32, ReduceOp::Min);
+    finish(stream);
+    return *verdict.as<std::int32_t>() == 1;
+  }
+
   std::shared_ptr<Communicator> verdicts_;
+  bool tells_;
+  std::string size_;
   int count_ = 0;
   int failed_ = 0;
 };

@@ -14,8 +14,8 @@ namespace {
 
 /// Pieces of large operations: far below what an int counts, and small enough that the copies which MPI's
 /// collectives make are no matter; large enough that cutting costs nothing.
-constexpr std::size_t reduction_piece = std::size_t{1} << 22;  // elements
-constexpr std::size_t byte_piece = std::size_t{1} << 24;
+constexpr std::size_t reduction_piece = std::size_t{1} << 20;  // elements
+constexpr std::size_t byte_piece = std::size_t{1} << 22;
 
 constexpr int all_to_all_tag = 32002;
 
