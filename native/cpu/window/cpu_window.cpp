@@ -72,11 +72,6 @@ std::vector<Report> exchange(CpuCommunicator& communicator, const Report& mine, 
   return buffers->all;
 }
 
-std::shared_ptr<Memory> with_signals(std::shared_ptr<Memory> block) {
-  new (block->data()) SignalBlock;
-  return block;
-}
-
 SignalBlock* signals_of(const Memory& block) {
   return std::launder(reinterpret_cast<SignalBlock*>(block.data()));
 }
@@ -102,15 +97,16 @@ std::shared_ptr<CpuWindow> CpuWindow::create(std::shared_ptr<Context> context, C
   std::vector<std::shared_ptr<Memory>> blocks(ranks.size());
   std::vector<ProcessIdentity> processes(ranks.size(), ProcessIdentity::self());
   if (ranks.size() == 1) {
-    blocks[0] = with_signals(std::make_shared<HostMemory>(header_bytes + bytes));
+    blocks[0] = std::make_shared<HostMemory>(block_bytes(bytes));
+    prepare(*blocks[0]);
     return std::make_shared<CpuWindow>(std::move(context), std::move(blocks), processes, ranks, self);
   }
 
   communicator.meet(announce("create-window", bytes), cancelled);
   std::shared_ptr<SharedSegment> own;
   const Report made = report_of([&](Report& report) {
-    own = SharedSegment::create(header_bytes + bytes);
-    with_signals(own);
+    own = SharedSegment::create(block_bytes(bytes));
+    prepare(*own);
     report.segment = own->address();
     report.process = ProcessIdentity::self();
   });
@@ -129,6 +125,14 @@ std::shared_ptr<CpuWindow> CpuWindow::create(std::shared_ptr<Context> context, C
   exchange(communicator, mapped, cancelled);
   own->close_descriptor();
   return std::make_shared<CpuWindow>(std::move(context), std::move(blocks), processes, ranks, self);
+}
+
+std::size_t CpuWindow::block_bytes(std::size_t bytes) {
+  return header_bytes + bytes;
+}
+
+void CpuWindow::prepare(Memory& block) {
+  new (block.data()) SignalBlock;
 }
 
 CpuWindow::CpuWindow(std::shared_ptr<Context> context, std::vector<std::shared_ptr<Memory>> blocks,

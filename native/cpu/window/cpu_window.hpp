@@ -19,7 +19,11 @@ class CpuWindow final : public PeerWindow {
   static std::shared_ptr<CpuWindow> create(std::shared_ptr<Context> context, CpuCommunicator& communicator,
                                            std::size_t bytes, const Cancelled& cancelled);
 
-  /// `blocks`: every member's memory, signal words included; `processes`: where each lives.
+  /// Bytes of memory behind a slab of `bytes` bytes, its signal words included.
+  static std::size_t block_bytes(std::size_t bytes);
+  /// Puts a rank's signal words into its zeroed block, before any peer sees it.
+  static void prepare(Memory& block);
+  /// `blocks`: every member's memory, prepared; `processes`: where each lives.
   CpuWindow(std::shared_ptr<Context> context, std::vector<std::shared_ptr<Memory>> blocks,
             const std::vector<ProcessIdentity>& processes, std::vector<int> world_ranks, int self);
 
