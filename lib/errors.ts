@@ -45,9 +45,10 @@ export interface FoldstepErrorDetails {
 export class FoldstepError extends Error {
   override readonly name = 'FoldstepError';
   readonly code: FoldstepErrorCode;
-  readonly rank?: number;
-  readonly peer?: number;
-  readonly parameter?: string;
+  // Declared only: an error shows no details that it does not have.
+  declare readonly rank?: number;
+  declare readonly peer?: number;
+  declare readonly parameter?: string;
 
   constructor(code: FoldstepErrorCode, message: string, details: FoldstepErrorDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });

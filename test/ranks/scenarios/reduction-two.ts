@@ -62,7 +62,7 @@ export async function partialAndReplicated(device: Device) {
 export async function sequenceNormWithoutSequenceParallelism(device: Device) {
   using optimizer = await fold(device, { tp: 2 }, [{ name: 'norm', shape: [1], family: 'sequence-norm' }]);
   await microbatches(optimizer, { norm: 3 });
-  return reduced(optimizer, 'norm');
+  return await reduced(optimizer, 'norm');
 }
 
 export async function lastMicrobatchBeforeTheReduction(device: Device) {
