@@ -40,13 +40,13 @@ export async function runJob({ ranks, script, onLine }: JobOptions): Promise<num
 }
 
 function alone(program: readonly string[]): Command {
-  return guarded({ file: program[0]!, args: program.slice(1), env: process.env });
+  return guarded({ file: program[0]!, args: program.slice(1), env: process.env, endSignal: 'TERM' });
 }
 
-/** The launcher hears of our death by SIGTERM, so that it still ends its ranks and tidies up. */
-function guarded({ file, args, env }: Command): Command {
-  const [first, ...rest] = [...dieWithParent('TERM'), file, ...args];
-  return { file: first!, args: rest, env };
+/** The same, and it hears of our death, however we die. */
+function guarded({ file, args, env, endSignal }: Command): Command {
+  const [first, ...rest] = [...dieWithParent(endSignal), file, ...args];
+  return { file: first!, args: rest, env, endSignal };
 }
 
 async function readLines(child: ChildProcess, onLine: (line: string) => void): Promise<void> {

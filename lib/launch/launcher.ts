@@ -15,12 +15,17 @@ export interface Launcher {
   readonly version: string;
 }
 
-/** A program with its arguments and environment. */
+/** A program to start. */
 export interface Command {
   readonly file: string;
   readonly args: readonly string[];
   readonly env: NodeJS.ProcessEnv;
+  /** At which it ends and tidies up, however often it comes. */
+  readonly endSignal: ParentSignal;
 }
+
+/** What a process gets when its parent dies. */
+export type ParentSignal = 'KILL' | 'TERM' | 'USR2';
 
 /** How to get a launcher, in one sentence. */
 export const INSTALL_MPI =
@@ -57,7 +62,7 @@ export function launchCommand(launcher: Launcher, ranks: number, program: readon
   const rank = [...dieWithParent('KILL'), ...program];
   const count = ['-n', String(ranks)];
   if (launcher.flavour === 'hydra') {
-    return { file: launcher.file, args: [...count, ...rank], env: process.env };
+    return { file: launcher.file, args: [...count, ...rank], env: process.env, endSignal: 'TERM' };
   }
   return {
     file: launcher.file,
@@ -65,11 +70,14 @@ export function launchCommand(launcher: Launcher, ranks: number, program: readon
     // Open MPI counts cores, not hardware threads, and a host may be meant to run more ranks than it has of either.
     args: ['-q', '--oversubscribe', '--bind-to', 'none', ...count, ...rank],
     env: quietEnvironment(process.env),
+    // The kernel may tell of a parent's death once per thread of it, and at a second SIGTERM Open MPI leaves without
+    // removing its shared segments. SIGUSR2 it passes to the ranks, which end by it, and that it tidies up after.
+    endSignal: 'USR2',
   };
 }
 
 /** A command prefix after which a process gets `signal` when its parent dies, however it dies; empty where that cannot be had. */
-export function dieWithParent(signal: 'KILL' | 'TERM'): string[] {
+export function dieWithParent(signal: ParentSignal): string[] {
   const setpriv = findProgram('setpriv');
   return setpriv === undefined ? [] : [setpriv, '--pdeathsig', signal];
 }
