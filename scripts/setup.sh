@@ -39,6 +39,7 @@ if [ ! -f node_modules/.package-lock.json ] || [ package-lock.json -nt node_modu
 fi
 
 if [ ! -f build/Release/foldstep.node ]; then echo "building the addon (a minute or two)"; fi
-npm run --silent build:native
+# The build tool reports also where it had nothing to do.
+npm run --silent build:native 2>&1 | sed -u -e '/Re-checking globbed directories/d' -e '/^ninja: no work to do/d'
 npm run --silent build:ts
 chmod +x dist/cli/main.js
