@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -80,9 +81,8 @@ inline void expect_text(const Error& error, const std::string& part) {
 /// The tests of one program, run by all ranks together; rank 0 tells their results in TAP form.
 class Job {
  public:
-  explicit Job(std::chrono::milliseconds deadline = std::chrono::milliseconds(20'000),
-               Launcher launcher = Launcher::Auto)
-      : world(open_world({launcher, deadline})),
+  explicit Job(std::chrono::milliseconds deadline = std::chrono::milliseconds(20'000))
+      : world(open_world({Launcher::Auto, deadline})),
         verdicts_(world.communicator),
         tells_(world.communicator->rank() == 0),
         size_(world.communicator->size() == 1 ? "1 rank"

@@ -17,8 +17,9 @@ class Request {
 };
 
 /// One MPI communicator's nonblocking primitives, or those of a rank alone. No deadlines, no checks:
-/// Communicator has them. Types: F32, F64, I32, U8 for reductions; bytes for everything else. Tags: 0 to
-/// 31999; those above are taken.
+/// Communicator has them. Types: F32, F64, I32, U8 for reductions; bytes for everything else. A sum that does
+/// not fit its integer type wraps or saturates, as the MPI library has it. Tags: 0 to 31999; those above are
+/// taken.
 class Transport {
  public:
   using Pending = std::unique_ptr<Request>;
