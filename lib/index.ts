@@ -1,8 +1,8 @@
 export { fromBFloat16, toBFloat16 } from './device/bfloat16.js';
 export { Buffer } from './device/buffer.js';
-export { Communicator } from './device/communicator.js';
-export { Device, type InitOptions, init } from './device/device.js';
-export type { DType } from './device/dtype.js';
+export { type AllToAllBlocks, Communicator, type ReduceOp } from './device/communicator.js';
+export { Device, type InitOptions, init, type Temporaries, type UpdateArenas } from './device/device.js';
+export type { ArrayOf, DType } from './device/dtype.js';
 export type {
   AccumulateRequest,
   FoldPath,
@@ -12,8 +12,20 @@ export type {
   Team,
 } from './device/fold.js';
 export { PeerWindow } from './device/peer-window.js';
+export {
+  type ClearedRun,
+  type FinishNormRequest,
+  type NormKind,
+  NormPlan,
+  type NormScalars,
+  type NormSegment,
+  UpdatePlan,
+  type UpdateSegment,
+  type UpdateSettings,
+} from './device/plans.js';
 export { Stream } from './device/stream.js';
 export { View } from './device/view.js';
+export type { Launcher } from './device/world.js';
 export { FoldstepError, type FoldstepErrorCode, type FoldstepErrorDetails } from './errors.js';
 export type { PathChoice } from './gradients/paths.js';
 export type { CorrectionTime } from './gradients/schedule.js';

@@ -1,69 +1,96 @@
 #include "cpu/stream.hpp"
 
+#include <condition_variable>
+#include <deque>
+#include <exception>
+#include <mutex>
 #include <utility>
 
 #include "runtime/error.hpp"
 
 namespace foldstep::cpu {
 
-CpuStream::CpuStream() : thread_([this] { run(); }) {}
+struct CpuStream::Queue {
+  struct Item {
+    Task task;
+    Callback callback;
+  };
 
-CpuStream::~CpuStream() { close(); }
-
-void CpuStream::enqueue(Task task) { push({std::move(task), nullptr}); }
-
-void CpuStream::notify(Callback callback) { push({nullptr, std::move(callback)}); }
-
-void CpuStream::push(Item item) {
-  {
-    const std::lock_guard lock(mutex_);
-    if (closed_) throw Error(Code::Disposed, "the stream is closed; create another one");
-    queue_.push_back(std::move(item));
+  void push(Item item) {
+    {
+      const std::lock_guard lock(mutex);
+      if (closed) throw Error(Code::Disposed, "the stream is closed; create another one");
+      items.push_back(std::move(item));
+    }
+    wake.notify_one();
   }
-  wake_.notify_one();
+
+  void close() {
+    {
+      const std::lock_guard lock(mutex);
+      closed = true;
+    }
+    cancelled.store(true);
+    wake.notify_one();
+  }
+
+  void run() {
+    std::unique_lock lock(mutex);
+    while (true) {
+      wake.wait(lock, [this] { return closed || !items.empty(); });
+      if (items.empty()) return;
+      Item item = std::move(items.front());
+      items.pop_front();
+      lock.unlock();
+      process(item);
+      item = {};  // what the task held is let go outside the lock
+      lock.lock();
+    }
+  }
+
+  void process(Item& item) {
+    if (item.callback) {
+      item.callback(std::exchange(failure, nullptr));
+      return;
+    }
+    if (failure) return;
+    try {
+      if (cancelled.load()) throw Error(Code::Aborted, "the stream was closed before this operation began");
+      item.task(cancelled);
+    } catch (...) {
+      failure = std::current_exception();
+    }
+  }
+
+  std::mutex mutex;
+  std::condition_variable wake;
+  std::deque<Item> items;
+  bool closed = false;
+  Cancelled cancelled{false};
+  std::exception_ptr failure;  // of the thread alone
+};
+
+CpuStream::CpuStream() : queue_(std::make_shared<Queue>()), thread_([queue = queue_] { queue->run(); }) {}
+
+CpuStream::~CpuStream() {
+  close();
+}
+
+void CpuStream::enqueue(Task task) {
+  queue_->push({std::move(task), nullptr});
+}
+
+void CpuStream::notify(Callback callback) {
+  queue_->push({nullptr, std::move(callback)});
 }
 
 void CpuStream::close() {
-  {
-    const std::lock_guard lock(mutex_);
-    closed_ = true;
-  }
-  cancelled_.store(true);
-  wake_.notify_one();
+  queue_->close();
   if (!thread_.joinable()) return;
-  // The last owner may be a task of the stream's own.
   if (thread_.get_id() == std::this_thread::get_id()) {
     thread_.detach();
   } else {
     thread_.join();
-  }
-}
-
-void CpuStream::run() {
-  std::unique_lock lock(mutex_);
-  while (true) {
-    wake_.wait(lock, [this] { return closed_ || !queue_.empty(); });
-    if (queue_.empty()) return;
-    Item item = std::move(queue_.front());
-    queue_.pop_front();
-    lock.unlock();
-    process(item);
-    item = {};  // what the task held is let go outside the lock
-    lock.lock();
-  }
-}
-
-void CpuStream::process(Item& item) {
-  if (item.callback) {
-    item.callback(std::exchange(failure_, nullptr));
-    return;
-  }
-  if (failure_) return;
-  try {
-    if (cancelled_.load()) throw Error(Code::Aborted, "the stream was closed before this operation began");
-    item.task(cancelled_);
-  } catch (...) {
-    failure_ = std::current_exception();
   }
 }
 

@@ -1,11 +1,8 @@
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
-#include <deque>
-#include <exception>
 #include <functional>
-#include <mutex>
+#include <memory>
 #include <thread>
 
 #include "runtime/stream.hpp"
@@ -31,20 +28,9 @@ class CpuStream final : public Stream {
   static CpuStream& of(Stream& stream) { return static_cast<CpuStream&>(stream); }
 
  private:
-  struct Item {
-    Task task;
-    Callback callback;
-  };
-  void push(Item item);
-  void run();
-  void process(Item& item);
-
-  std::mutex mutex_;
-  std::condition_variable wake_;
-  std::deque<Item> queue_;
-  bool closed_ = false;
-  Cancelled cancelled_{false};
-  std::exception_ptr failure_;  // of the stream's thread alone
+  struct Queue;
+  // The thread has a share in it: a task may hold the last reference to its own stream.
+  std::shared_ptr<Queue> queue_;
   std::thread thread_;
 };
 
