@@ -9,6 +9,16 @@ using namespace support;
 
 namespace {
 
+// A sanitizer makes this some eight times slower and looks for other faults than wrong values: there every
+// 17th upper half is enough.
+#if defined(__SANITIZE_ADDRESS__)
+constexpr std::uint32_t stride = 17;
+constexpr const char* extent = "FP32 patterns with every 17th upper half";
+#else
+constexpr std::uint32_t stride = 1;
+constexpr const char* extent = "all 2^32 FP32 patterns";
+#endif
+
 /// All FP32 patterns whose upper half is in [begin, end), against the values that lie nearest.
 bool narrows_rightly(const std::vector<const KernelTable*>& tables, std::uint32_t begin, std::uint32_t end,
                      std::string& failure) {
@@ -17,7 +27,7 @@ bool narrows_rightly(const std::vector<const KernelTable*>& tables, std::uint32_
   std::vector<float> source(count);
   std::vector<std::uint16_t> expected(count);
   std::vector<std::uint16_t> target(count);
-  for (std::uint32_t upper = begin; upper < end; ++upper) {
+  for (std::uint32_t upper = begin; upper < end; upper += stride) {
     for (std::uint32_t lower = 0; lower < count; ++lower) {
       patterns[lower] = upper << 16 | lower;
       expected[lower] = nearest_bf16(patterns[lower]);
@@ -90,6 +100,6 @@ int main() {
          [&] { check_chosen_cases(*table); });
     test(name + ": all 2^16 BF16 patterns widen exactly", [&] { check_widening(*table); });
   }
-  test("every instruction set: all 2^32 FP32 patterns round to the nearest BF16", check_all_patterns);
+  test(std::string("every instruction set: ") + extent + " round to the nearest BF16", check_all_patterns);
   return test.finish();
 }

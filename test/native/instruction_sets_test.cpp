@@ -3,10 +3,12 @@
 #include <xmmintrin.h>
 #endif
 
+#include <cstdlib>
 #include <functional>
 #include <string>
 
 #include "check.hpp"
+#include "runtime/error.hpp"
 #include "support.hpp"
 
 using namespace support;
@@ -16,15 +18,13 @@ namespace {
 constexpr std::size_t n = 5003;  // several chunks and a tail
 
 /// Everything a call has written, to be compared as bytes.
-using Written = std::vector<std::uint32_t>;
+using Written = std::vector<std::byte>;
 using Call = std::function<Written(const KernelTable&)>;
 
 template <typename T>
 void append(Written& written, const std::vector<T>& values) {
-  const std::size_t at = written.size();
-  const std::size_t bytes = values.size() * sizeof(T);
-  written.resize(at + (bytes + 3) / 4);
-  std::memcpy(written.data() + at, values.data(), bytes);
+  const auto* const bytes = reinterpret_cast<const std::byte*>(values.data());
+  written.insert(written.end(), bytes, bytes + values.size() * sizeof(T));
 }
 
 template <typename T>
@@ -232,10 +232,27 @@ void check_modes(const Call& call, const KernelTable& table) {
 }
 #endif
 
+void check_choice() {
+  const auto choose = [](const char* name) {
+    setenv("FOLDSTEP_INSTRUCTION_SET", name, 1);
+    return kernel_table().name;
+  };
+  std::string refusal;
+  try {
+    choose("mmx");
+  } catch (const Error& error) {
+    CHECK(error.code() == Code::InvalidArgument);
+    refusal = error.what();
+  }
+  CHECK(refusal.find("\"mmx\"") != std::string::npos && refusal.find("portable") != std::string::npos);
+  CHECK(choose("portable") == "portable");
+}
+
 }  // namespace
 
 int main() {
   Tests test;
+  test("the environment chooses the instruction set, or is told what there is", check_choice);
   for (const auto& [name, call] : all_calls()) {
     test(name + ": the same bits in every instruction set", [&, call = call] { check_same(call); });
   }

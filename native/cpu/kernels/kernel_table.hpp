@@ -13,7 +13,7 @@ namespace foldstep::cpu {
 
 /// acc = acc + scale * (x_0 + x_1 + ...), element by element, n elements from the given pointers.
 struct AccumulateSlice {
-  const void* const* sources = nullptr;  ///< one per member of the team, in order, at least one; may alias `mirrors`
+  const void* const* sources = nullptr;  ///< at least one, in the team's order; may alias `mirrors`
   std::size_t source_count = 0;
   DType type = DType::BF16;  ///< of sources and mirrors: BF16 or F32
   Accumulation accumulation = Accumulation::FP32;
@@ -25,7 +25,8 @@ struct AccumulateSlice {
   std::size_t n = 0;
 };
 
-/// y = scale * (x_0 + x_1 + ...), stored to every target. At least one source. Each target may be one of the sources.
+/// y = scale * (x_0 + x_1 + ...), stored to every target. At least one source. Each target may be one of the
+/// sources.
 struct ReduceSlice {
   const void* const* sources = nullptr;
   std::size_t source_count = 0;
@@ -52,8 +53,8 @@ struct UpdateSlice {
   double coefficient = 1;
 };
 
-/// The element loops of one instruction set. Single-threaded, any alignment, any n including 0; no byte outside
-/// [pointer, pointer + n) is touched. Every table gives the same bits.
+/// The element loops of one instruction set. Single-threaded, any alignment, any n including 0; no byte
+/// outside [pointer, pointer + n) is touched. Every table gives the same bits.
 struct KernelTable {
   std::string_view name;  ///< "avx512", "avx2", "portable"
   void (*bf16_to_f32)(const std::uint16_t* source, float* target, std::size_t n);
@@ -65,13 +66,15 @@ struct KernelTable {
   void (*update)(const UpdateSlice& slice, const UpdateSettings& settings);
 };
 
-/// Norm sums are formed in blocks of this many elements, counted from the start of a segment, and added in order: that,
-/// and a fixed number of interleaved partial sums inside a block, makes them independent of threads and vector width.
+/// Norm sums are formed in blocks of this many elements, counted from the start of a segment, and added in
+/// order: that, and a fixed number of interleaved partial sums inside a block, makes them independent of
+/// threads and vector width.
 constexpr std::size_t norm_block_size = 16384;
 
 /// The tables this machine can run, best first; "portable" is always there.
 const std::vector<const KernelTable*>& available_kernel_tables();
-/// The best one, or the one that FOLDSTEP_INSTRUCTION_SET names (Code::InvalidArgument if it is not available).
+/// The best one, or the one that FOLDSTEP_INSTRUCTION_SET names (Code::InvalidArgument if it is not
+/// available).
 const KernelTable& kernel_table();
 
 }  // namespace foldstep::cpu
