@@ -39,7 +39,7 @@ if [ ! -f node_modules/.package-lock.json ] || [ package-lock.json -nt node_modu
 fi
 
 if [ ! -f build/Release/foldstep.node ]; then echo "building the addon (a minute or two)"; fi
-# The build tool reports also where it had nothing to do.
-npm run --silent build:native 2>&1 | sed -u -e '/Re-checking globbed directories/d' -e '/^ninja: no work to do/d'
+# The build tools report also where they had nothing to do.
+npm run --silent build:native 2>&1 | sed -u -e '/^-- /d' -e '/^Not searching for unused/d' -e '/^\[0\/.*Re-/d' -e '/^ninja: no work/d'
 npm run --silent build:ts
 chmod +x dist/cli/main.js

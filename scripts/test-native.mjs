@@ -13,6 +13,7 @@ const RANKS = { native: [ALONE], 'native-ranks': [1, 2, 3, 4, 8], 'native-fold':
 /** Programs that are for something else than the others of their folder. */
 const EXCEPTIONS = {
   'native-ranks/alone': [ALONE],
+  'native-ranks/disagreements': [2, 3, 4, 8],
   'native-ranks/endings': [ALONE],
   'native-ranks/early_leaver': [2, 4],
 };
