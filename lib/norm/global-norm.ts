@@ -21,7 +21,7 @@ export interface NormResult {
 }
 
 export interface NormSettings extends ClipSettings {
-  /** 1, 2, any p >= 1, or Infinity. */
+  /** From 1 to 1000, or Infinity. */
   readonly p: number;
   /** The norm groups, in the order that every rank of the world has them. */
   readonly groups: readonly string[];
@@ -125,12 +125,20 @@ export class GlobalNorm {
   }
 }
 
-/** Throws INVALID_ARGUMENT unless p >= 1. */
+// Beyond it |g|^p says no more than the maximum does.
+const LARGEST_P = 1000;
+
+/** Throws INVALID_ARGUMENT unless 1 <= p <= 1000 or p is Infinity. */
 export function kindOf(p: number): NormKind {
-  if (!(p >= 1)) throw new FoldstepError('INVALID_ARGUMENT', `a norm needs p >= 1, or Infinity; it is ${p}`);
+  if (p === Number.POSITIVE_INFINITY) return 'infinity';
+  if (!(p >= 1 && p <= LARGEST_P)) {
+    throw new FoldstepError(
+      'INVALID_ARGUMENT',
+      `a norm's p must be from 1 to ${LARGEST_P}, or Infinity; it is ${String(p)}`,
+    );
+  }
   if (p === 1) return 'one';
-  if (p === 2) return 'two';
-  return p === Number.POSITIVE_INFINITY ? 'infinity' : 'power';
+  return p === 2 ? 'two' : 'power';
 }
 
 function segmentsOf(placement: Placement, rank: number, groups: readonly string[]) {

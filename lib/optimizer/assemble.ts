@@ -9,8 +9,8 @@ import { Placement } from '../parameters/placement.js';
 import { Updater } from '../update/updater.js';
 import { gatherText, requireAgreement } from './agreement.js';
 import { Arenas } from './arenas.js';
-import type { Parts } from './folded-optimizer.js';
 import { type FoldedOptimizerOptions, settingsOf } from './options.js';
+import type { Parts } from './parts.js';
 import { WeightGather } from './weight-gather.js';
 
 /** Makes the parts of an optimizer. Collective over the world; all that one rank alone can find wrong is thrown first. */

@@ -1,32 +1,18 @@
 import { fromBFloat16, toBFloat16 } from '../device/bfloat16.js';
-import type { Device } from '../device/device.js';
 import type { FoldPath } from '../device/fold.js';
-import type { Stream } from '../device/stream.js';
 import { FoldstepError } from '../errors.js';
 import { rangesOf, wholeLayout } from '../gradients/ranges.js';
-import type { GradientReducer } from '../gradients/reducer.js';
-import type { GlobalNorm } from '../norm/global-norm.js';
+import type { NormResult } from '../norm/global-norm.js';
 import type { LayoutEntry } from '../parameters/layout.js';
 import type { Parameter } from '../parameters/parameter.js';
-import type { BucketPlacement, Placement } from '../parameters/placement.js';
-import type { StateName, UpdateRule } from '../update/rule.js';
-import type { Updater } from '../update/updater.js';
-import type { Arenas } from './arenas.js';
+import type { BucketPlacement } from '../parameters/placement.js';
+import type { StateName } from '../update/rule.js';
 import { assemble } from './assemble.js';
 import type { FoldedOptimizerOptions } from './options.js';
-import type { WeightGather } from './weight-gather.js';
+import type { Parts } from './parts.js';
 
-/** What one step did. The numbers have the same bits on every rank. */
-export interface StepResult {
-  /** Of the whole gradient, each logical element counted once, before clipping. NaN or infinite where `skipped`. */
-  readonly gradNorm: number;
-  readonly groupNorms: Readonly<Record<string, number>>;
-  /** What the gradient was multiplied with: `min(1, maxNorm / (gradNorm + 1e-6))`; 0 where `skipped`. */
-  readonly clipCoefficient: number;
-  /** As `clipCoefficient`, of each norm group. */
-  readonly groupCoefficients: Readonly<Record<string, number>>;
-  /** A gradient was not finite: weights, masters, state and the step count are as they were, gradients are dropped. */
-  readonly skipped: boolean;
+/** What one step did. The numbers have the same bits on every rank. Where `skipped`, the coefficients are 0. */
+export interface StepResult extends Omit<NormResult, 'nonFinite'> {
   /** The first non-finite parameter of the lowest rank that holds one after reduction. */
   readonly nonFinite: { readonly parameter: string; readonly rank: number } | null;
 }
@@ -36,22 +22,6 @@ export interface ShardView {
   readonly offset: number;
   /** FP32, a view and not a copy. */
   readonly values: Float32Array;
-}
-
-/** The parts an optimizer is made of. See `assemble`. */
-export interface Parts {
-  readonly device: Device;
-  readonly stream: Stream;
-  readonly rule: UpdateRule;
-  readonly placement: Placement;
-  readonly arenas: Arenas;
-  readonly reducer: GradientReducer;
-  readonly norm: GlobalNorm;
-  readonly updater: Updater;
-  readonly weights: WeightGather;
-  /** The name of a parameter of any rank's stage. Collective over the world. */
-  parameterName(rank: number, index: number): Promise<string>;
-  dispose(): void;
 }
 
 /**

@@ -31,7 +31,7 @@ export interface FoldedOptimizerOptions {
   readonly gradientType?: 'bfloat16' | 'float32';
   /** Write the corrected gradient back over the caller's. Needs `correct: 'microbatch'`. Default false. */
   readonly mirror?: boolean;
-  /** The p of the norm: a number >= 1, or Infinity. Default 2. */
+  /** The p of the norm: a number from 1 to 1000, or Infinity. Default 2. */
   readonly norm?: number;
   /** Default null: not clipped. */
   readonly maxNorm?: number | null;
