@@ -33,6 +33,7 @@ fi
 
 if [ ! -f node_modules/.package-lock.json ] || [ package-lock.json -nt node_modules/.package-lock.json ]; then
   echo "installing npm packages"
+  export npm_config_update_notifier=false
   npm ci --ignore-scripts --no-audit --no-fund --loglevel=error >/dev/null
   # npm keeps an old time here where it changed nothing, and the next run would install again.
   touch node_modules/.package-lock.json
@@ -40,6 +41,6 @@ fi
 
 if [ ! -f build/Release/foldstep.node ]; then echo "building the addon (a minute or two)"; fi
 # The build tools report also where they had nothing to do.
-npm run --silent build:native 2>&1 | sed -u -e '/^-- /d' -e '/^Not searching for unused/d' -e '/^\[0\/.*Re-/d' -e '/^ninja: no work/d'
+npm run --silent build:native 2>&1 | sed -u -e '/^-- /d' -e '/^Not searching for unused/d' -e '/^\[0\/.*Re-/d' -e '/^ninja: no work/d' -e '/Built target/d'
 npm run --silent build:ts
 chmod +x dist/cli/main.js
