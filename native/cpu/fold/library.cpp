@@ -1,5 +1,7 @@
 #include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <utility>
 
 #include "cpu/fold/element_passes.hpp"
 #include "cpu/fold/paths.hpp"
