@@ -7,16 +7,10 @@
 #include <thread>
 #include <vector>
 
+#include "cpu/spin.hpp"
+
 namespace foldstep::cpu {
 namespace {
-
-void spin_pause() {
-#if defined(__x86_64__)
-  __builtin_ia32_pause();
-#elif defined(__aarch64__)
-  asm volatile("yield");
-#endif
-}
 
 /// Waits until `word` differs from `old`: spinning for about ten microseconds, which is what putting a thread
 /// to sleep and waking it costs, then asleep.

@@ -6,6 +6,8 @@
 #include <cstdlib>
 #include <fstream>
 
+#include "cpu/window/shared_memory.hpp"
+
 namespace foldstep::cpu {
 namespace {
 
@@ -16,9 +18,9 @@ std::string first_line(const char* path) {
   return line;
 }
 
-std::string file_identity(const char* path) {
+std::string file_identity(const std::string& path) {
   struct stat info {};
-  if (stat(path, &info) != 0) return "none";
+  if (stat(path.c_str(), &info) != 0) return "none";
   return std::to_string(info.st_dev) + ':' + std::to_string(info.st_ino);
 }
 
@@ -27,11 +29,10 @@ std::string file_identity(const char* path) {
 std::string node_identity() {
   std::array<char, 256> host{};
   gethostname(host.data(), host.size() - 1);
-  const char* directory = std::getenv("FOLDSTEP_SHM_DIR");
   const char* node = std::getenv("FOLDSTEP_NODE");
   return std::string(host.data()) + '\n' + first_line("/proc/sys/kernel/random/boot_id") + '\n' +
-         file_identity(directory != nullptr ? directory : "/dev/shm") + '\n' +
-         file_identity("/proc/self/ns/pid") + '\n' + (node != nullptr ? node : "");
+         file_identity(shared_memory_directory()) + '\n' + file_identity("/proc/self/ns/pid") + '\n' +
+         (node != nullptr ? node : "");
 }
 
 NodeHash hash_node(const std::string& identity) {

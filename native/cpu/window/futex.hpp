@@ -10,7 +10,5 @@ namespace foldstep::cpu {
 void futex_wait(std::atomic<std::uint32_t>& word, std::uint32_t seen, std::chrono::nanoseconds time);
 /// Wakes all sleepers of `word` in every process.
 void futex_wake(std::atomic<std::uint32_t>& word);
-/// Tells the processor that this is a spin loop.
-void spin_pause();
 
 }  // namespace foldstep::cpu

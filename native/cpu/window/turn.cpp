@@ -2,6 +2,7 @@
 #include <sstream>
 #include <string>
 
+#include "cpu/spin.hpp"
 #include "cpu/window/futex.hpp"
 #include "cpu/window/signals.hpp"
 
