@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { Command, CommanderError } from 'commander';
 import { FoldstepError } from '../errors.js';
+import { benchCommand } from './commands/bench.js';
 import { doctorCommand } from './commands/doctor.js';
 import { replayCommand } from './commands/replay.js';
 import { runCommand } from './commands/run.js';
@@ -15,7 +16,13 @@ const program = new Command('foldstep')
   .enablePositionalOptions()
   .showHelpAfterError('(add --help for what there is)')
   .exitOverride();
-for (const command of [runCommand(), replayCommand(), topologyCommand(), doctorCommand()]) {
+for (const command of [
+  runCommand(),
+  replayCommand(),
+  topologyCommand(),
+  doctorCommand(),
+  benchCommand(program),
+]) {
   program.addCommand(command.copyInheritedSettings(program));
 }
 

@@ -1,0 +1,53 @@
+import type { CallCounts } from '../measure.js';
+
+/** The ways over the boundary that are timed: two of the ancestors', and the paths of the library. */
+export type WayName = 'bf16-round-trip' | 'fp32-staging' | 'library' | 'exchange' | 'owner' | 'direct';
+
+/** What is asked of the ranks of a job, and of a peer, for one turn. */
+export interface BoundaryTask extends CallCounts {
+  readonly elements: readonly number[];
+  readonly ranks: number;
+  readonly mirror: boolean;
+}
+
+/** One way at one size, in one turn. */
+export interface BoundarySamples {
+  readonly path: string;
+  readonly elements: number;
+  /** Of each timed call: the slowest rank's time from the barrier to the awaited result. */
+  readonly samplesMs: readonly number[];
+  /** The most on any rank: the ledger's peak, and what a way of the ancestors holds to stage in. Null: not measured. */
+  readonly temporaryPeakBytes: number | null;
+  /** What 1 and 1.0078125 average to. */
+  readonly value: number;
+}
+
+/** One way at one size, over all turns. */
+export interface BoundaryRow {
+  readonly path: string;
+  readonly ranks: number;
+  readonly elements: number;
+  readonly medianMs: number;
+  readonly p10Ms: number;
+  readonly p90Ms: number;
+  readonly temporaryPeakBytes: number | null;
+  /** See `leastBytes`. */
+  readonly bandwidthGBs: number;
+  readonly value: number;
+}
+
+/**
+ * What any way must move through memory, all ranks together: each reads its BF16 gradient, reads and writes its FP32
+ * accumulator, and writes the gradient if it is mirrored. The bandwidth of a way is this over its time.
+ */
+export function leastBytes({
+  ranks,
+  elements,
+  mirror,
+}: {
+  ranks: number;
+  elements: number;
+  mirror: boolean;
+}): number {
+  return ranks * elements * (2 + 8 + (mirror ? 2 : 0));
+}

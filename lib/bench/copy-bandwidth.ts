@@ -1,0 +1,36 @@
+import { once } from 'node:events';
+import { availableParallelism } from 'node:os';
+import { Worker } from 'node:worker_threads';
+import { timingOf } from './measure.js';
+
+const ROUNDS = 5;
+/** Copied in a round at the least, so that starting together does not show. */
+const ROUND_BYTES = 2 ** 27;
+
+/**
+ * The machine's own streaming bandwidth in GB/s, read and written bytes counted, with none of foldstep's code: every core
+ * copies its part of `footprint` bytes (sources and targets together) with the C library, all at once. The median of five
+ * rounds.
+ */
+export async function copyBandwidth(footprint: number, threads = availableParallelism()): Promise<number> {
+  const bytes = Math.max(64, Math.floor(footprint / 2 / threads));
+  const repeats = Math.max(1, Math.ceil(ROUND_BYTES / threads / bytes));
+  const workers = Array.from(
+    { length: threads },
+    () => new Worker(new URL('./copier.js', import.meta.url), { workerData: { bytes, repeats } }),
+  );
+  try {
+    await Promise.all(workers.map((worker) => once(worker, 'message')));
+    const rounds: number[] = [];
+    // One more, for warming up.
+    for (let round = 0; round <= ROUNDS; round++) {
+      const answers = workers.map((worker) => once(worker, 'message') as Promise<[number]>);
+      for (const worker of workers) worker.postMessage('copy');
+      const rates = await Promise.all(answers);
+      if (round > 0) rounds.push(rates.reduce((sum, [rate]) => sum + rate, 0));
+    }
+    return timingOf(rounds).medianMs;
+  } finally {
+    await Promise.all(workers.map((worker) => worker.terminate()));
+  }
+}

@@ -1,0 +1,125 @@
+import { Buffer } from '../../device/buffer.js';
+import type { Communicator } from '../../device/communicator.js';
+import type { Device } from '../../device/device.js';
+import { bytesOf } from '../../device/dtype.js';
+import type {
+  AccumulateRequest,
+  FoldPath,
+  GatherRequest,
+  Geometry,
+  ReduceRequest,
+  Team,
+} from '../../device/fold.js';
+import type { PeerWindow } from '../../device/peer-window.js';
+import { normScalars } from '../../device/plans.js';
+import type { Stream } from '../../device/stream.js';
+import type { View } from '../../device/view.js';
+import { type GroupTeam, Teams } from '../../gradients/teams.js';
+import type { Grid, RankGroup } from '../../mesh/mesh.js';
+import type { RawMemory } from '../../native/types.js';
+
+/** A pass over a team that the schedule has enqueued. */
+export interface FoldPass {
+  readonly kind: 'accumulate' | 'reduce' | 'gather';
+  readonly path: FoldPath;
+  readonly group: RankGroup;
+  readonly geometry: Geometry;
+  /** Bytes of an element of what is summed or gathered. */
+  readonly width: number;
+}
+
+/** An all-gather of the norm's partial sums over the world. */
+export interface WorldGather {
+  readonly kind: 'world-gather';
+  readonly ranks: number;
+  /** Of one rank's part. */
+  readonly bytes: number;
+}
+
+export type Pass = FoldPass | WorldGather;
+
+/** Teams of one rank of a world that need not exist: every group is what the mesh says. */
+export class PlannedTeams extends Teams {
+  readonly #groups = new Map<Team, RankGroup>();
+
+  /** `node`: the world ranks that share memory with `rank`. */
+  constructor(rank: number, node: readonly number[]) {
+    const stage = { rank: 0, worldRanks: [rank], split: async () => ({ dispose() {} }) };
+    super(stage as unknown as Communicator, { worldRanks: node } as unknown as PeerWindow);
+  }
+
+  override async make(grid: Grid, axes: readonly string[]): Promise<GroupTeam> {
+    const made = await super.make(grid, axes);
+    this.#groups.set(made.team, made.group);
+    return made;
+  }
+
+  groupOf(team: Team): RankGroup {
+    return this.#groups.get(team)!;
+  }
+}
+
+/** Stands in for a rank's device, has no memory, and notes what the optimizer's parts enqueue on it. */
+export class Recorder {
+  readonly rank: number;
+  readonly size: number;
+  readonly world = { enqueueAllGather: (source: View) => this.#gatherOverWorld(source) };
+  readonly normScalars = normScalars;
+  readonly #teams: PlannedTeams;
+  #passes: Pass[] = [];
+
+  constructor(rank: number, size: number, teams: PlannedTeams) {
+    this.rank = rank;
+    this.size = size;
+    this.#teams = teams;
+  }
+
+  /** For what takes a device and calls no more of it than is here. */
+  get device(): Device {
+    return this as unknown as Device;
+  }
+
+  /** What has been enqueued since the last call. */
+  take(): Pass[] {
+    const passes = this.#passes;
+    this.#passes = [];
+    return passes;
+  }
+
+  allocate(bytes: number): Buffer {
+    const memory: RawMemory = { bytes: () => bytes, arrayBuffer: () => new ArrayBuffer(0), release() {} };
+    return new Buffer(memory);
+  }
+
+  accumulate(team: Team, { path, gradient, geometry }: AccumulateRequest): void {
+    this.#note('accumulate', team, path, geometry!, gradient);
+  }
+
+  reduce(team: Team, { path, data, geometry }: ReduceRequest): void {
+    this.#note('reduce', team, path, geometry!, data);
+  }
+
+  gather(team: Team, { path, data, geometry }: GatherRequest): void {
+    this.#note('gather', team, path, geometry!, data);
+  }
+
+  createNormPlan(): { dispose(): void } {
+    return { dispose() {} };
+  }
+
+  normPartials(): void {}
+
+  finishNorm(): void {}
+
+  #note(kind: FoldPass['kind'], team: Team, path: FoldPath, geometry: Geometry, view: View): void {
+    const group = this.#teams.groupOf(team);
+    this.#passes.push({ kind, path, group, geometry, width: bytesOf(view.dtype) });
+  }
+
+  #gatherOverWorld(source: View): void {
+    this.#passes.push({ kind: 'world-gather', ranks: this.size, bytes: source.byteLength });
+  }
+}
+
+/** Nothing is ever enqueued on it. */
+export const NO_STREAM = {} as Stream;

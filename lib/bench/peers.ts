@@ -1,0 +1,61 @@
+import { spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { dieWithParent, findProgram } from '../launch/launcher.js';
+
+const SCRIPTS = fileURLToPath(new URL('../../bench/peers/', import.meta.url));
+
+/** What else the same work is done with, or why it is not there. */
+export type PeerPresence =
+  | { readonly name: string; readonly version: string }
+  | { readonly name: string; readonly missing: string };
+
+/** What a script of bench/peers prints: one JSON object. */
+export type PeerAnswer<Row> =
+  | { readonly version: string; readonly rows: readonly Row[] }
+  | { readonly missing: string };
+
+/**
+ * Runs a script of bench/peers with FOLDSTEP_PYTHON, by default the `python3` in PATH. Whatever keeps it from an answer
+ * comes back as `missing`.
+ */
+export async function askPeer<Row>(script: string, task: object): Promise<PeerAnswer<Row>> {
+  const python = process.env['FOLDSTEP_PYTHON'] ?? findProgram('python3');
+  if (python === undefined) return { missing: 'there is no python3 in PATH' };
+  const [file, ...args] = [
+    ...dieWithParent('KILL'),
+    python,
+    '-B',
+    `${SCRIPTS}${script}`,
+    JSON.stringify(task),
+  ];
+  const { code, stdout, stderr } = await outputOf(file!, args);
+  const answer = stdout.trim().split('\n').at(-1)!;
+  if (code === 0 && answer.startsWith('{')) return JSON.parse(answer) as PeerAnswer<Row>;
+  return { missing: `${script} ended with ${code}: ${stderr.trim().split('\n').at(-1)}` };
+}
+
+export function presenceOf(name: string, answer: PeerAnswer<unknown>): PeerPresence {
+  return 'missing' in answer ? { name, missing: answer.missing } : { name, version: answer.version };
+}
+
+/** For people, one line a peer that is missing. */
+export function missingText(peers: readonly PeerPresence[]): string[] {
+  return peers.flatMap((peer) => ('missing' in peer ? [`${peer.name} is missing: ${peer.missing}`] : []));
+}
+
+function outputOf(
+  file: string,
+  args: readonly string[],
+): Promise<{ code: number | string; stdout: string; stderr: string }> {
+  return new Promise((resolve) => {
+    const child = spawn(file, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+    const output = { stdout: '', stderr: '' };
+    for (const name of ['stdout', 'stderr'] as const) {
+      child[name].setEncoding('utf8').on('data', (text: string) => {
+        output[name] += text;
+      });
+    }
+    child.once('error', ({ message }) => resolve({ code: 'an error', stdout: '', stderr: message }));
+    child.once('close', (code, signal) => resolve({ code: code ?? signal!, ...output }));
+  });
+}

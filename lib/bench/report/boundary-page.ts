@@ -1,0 +1,65 @@
+import type { BoundaryReport } from '../boundary/run.js';
+import { boundaryNotes, boundaryTable } from '../boundary/text.js';
+import { hostText } from '../host.js';
+import { bytesText, digits, shortDigits } from '../text.js';
+import { pageHTML } from './page.js';
+import { lineChart } from './plots.js';
+
+/** The boundary as one self-contained page. */
+export function boundaryPage(report: BoundaryReport): string {
+  const { rows, copyGBs, host } = report;
+  const series = [...new Set(rows.map(({ path }) => path))];
+  const points = (y: (row: (typeof rows)[number]) => number | null) =>
+    rows.flatMap((row) => {
+      const value = y(row);
+      return value === null ? [] : [{ x: row.elements, y: value, series: row.path }];
+    });
+  const x = 'gradient elements →';
+  return pageHTML({
+    title: `The boundary between ${rows[0]!.ranks} ranks`,
+    lead: `BF16 gradients, corrected over the lanes and added to FP32 accumulators. ${hostText(host)}.`,
+    series,
+    sections: [
+      {
+        heading: 'Time',
+        chart: lineChart(
+          { x, y: '↑ median, ms', scale: 'log', format: shortDigits, points: points((row) => row.medianMs) },
+          series,
+        ),
+        caption: 'Lower is better. Both axes are logarithmic.',
+      },
+      {
+        heading: 'Temporary memory',
+        chart: lineChart(
+          {
+            x,
+            y: '↑ peak, bytes a rank',
+            scale: 'zeroAndLog',
+            format: bytesText,
+            points: points((row) => row.temporaryPeakBytes),
+          },
+          series,
+        ),
+        caption:
+          'Lower is better; direct and owner lie together at 0. Libraries that do not tell are left out.',
+      },
+      {
+        heading: 'Bandwidth',
+        chart: lineChart(
+          {
+            x,
+            y: '↑ GB/s, all ranks',
+            scale: 'linear',
+            format: shortDigits,
+            points: points((row) => row.bandwidthGBs),
+            limit: { y: copyGBs, label: `copying beyond caches: ${digits(copyGBs)}` },
+          },
+          series,
+        ),
+        caption: "Higher is better. Above the line the data come out of the processor's caches.",
+      },
+    ],
+    table: boundaryTable(report),
+    notes: boundaryNotes(report),
+  });
+}

@@ -1,0 +1,117 @@
+import * as Plot from '@observablehq/plot';
+import { parseHTML } from 'linkedom';
+
+/** One measured point. */
+export interface Point {
+  /** On the axis below. */
+  readonly x: number;
+  readonly y: number;
+  readonly series: string;
+}
+
+export interface LineChart {
+  readonly x: string;
+  readonly y: string;
+  readonly points: readonly Point[];
+  /** `zeroAndLog`: logarithmic above `unit`, with a place for 0. */
+  readonly scale: 'log' | 'linear' | 'zeroAndLog';
+  readonly format: (value: number) => string;
+  /** A line across, such as a machine's limit. */
+  readonly limit?: { readonly y: number; readonly label: string };
+}
+
+/** Small enough that its letters stay readable where a phone shrinks it. */
+const WIDTH = 400;
+const HEIGHT = 300;
+/** Below it a value is shown at the bottom, with 0. */
+const SMALLEST_SHOWN = 1024;
+
+/** Marks told apart without colour too: each series has a shape of its own. */
+const SYMBOLS = ['circle', 'square', 'triangle', 'diamond', 'star', 'cross', 'wye', 'times', 'plus'] as const;
+
+/** A chart as SVG text. Its colours are CSS variables, `--series-0` and so on, in the order of `series`. */
+export function lineChart(chart: LineChart, series: readonly string[]): string {
+  const { document } = parseHTML('<!doctype html><html><body></body></html>');
+  const { points, limit, format } = chart;
+  const channels = { x: 'x', y: 'y', stroke: 'series' } as const;
+  const picture: { outerHTML: string } = Plot.plot({
+    document,
+    width: WIDTH,
+    height: HEIGHT,
+    marginLeft: 58,
+    marginBottom: 40,
+    x: { type: 'log', base: 2, label: chart.x, ticks: 5, tickFormat: powerOfTwo },
+    y: { ...yScale(chart), label: chart.y, grid: true, tickFormat: format },
+    color: { domain: [...series], range: series.map((_, index) => `var(--series-${index})`) },
+    symbol: { domain: [...series], range: series.map((_, index) => SYMBOLS[index % SYMBOLS.length]!) },
+    marks: [
+      ...(limit ? [Plot.ruleY([limit.y], { stroke: 'currentColor', strokeDasharray: '4 3' })] : []),
+      Plot.line(points, { ...channels, strokeWidth: 1.8 }),
+      Plot.dot(points, { ...channels, symbol: 'series', r: 3.5, title: titleOf(format) }),
+      ...(limit
+        ? [
+            Plot.text([limit.y], {
+              y: (y) => y,
+              text: () => limit.label,
+              frameAnchor: 'left',
+              dx: 6,
+              dy: -9,
+              fill: 'currentColor',
+              stroke: 'var(--card)',
+              strokeWidth: 4,
+            }),
+          ]
+        : []),
+    ],
+  });
+  return picture.outerHTML;
+}
+
+/** The sign of a series in the charts, for a legend. */
+export function symbolOf(index: number): string {
+  const glyphs = {
+    circle: '○',
+    square: '□',
+    triangle: '△',
+    diamond: '◇',
+    star: '☆',
+    cross: '✚',
+    wye: 'Y',
+    times: '×',
+    plus: '+',
+  };
+  return glyphs[SYMBOLS[index % SYMBOLS.length]!];
+}
+
+function yScale({ scale, points }: LineChart): Plot.ScaleOptions {
+  const values = points.map(({ y }) => y);
+  if (scale === 'zeroAndLog') {
+    const ticks = [0, ...powers(4, [4 * SMALLEST_SHOWN, ...values])];
+    return {
+      type: 'symlog',
+      constant: SMALLEST_SHOWN,
+      domain: [0, Math.max(ticks.at(-1)!, ...values)],
+      ticks,
+    };
+  }
+  if (scale === 'log') return { type: 'log', ticks: powers(10, values) };
+  return { zero: true, nice: true, ticks: 5 };
+}
+
+/** The powers of a base that `values` lie between, those next to them included where they are within. */
+function powers(base: number, values: readonly number[]): number[] {
+  const exponent = (value: number): number => Math.log(value) / Math.log(base);
+  const positive = values.filter((value) => value > 0);
+  const first = Math.ceil(exponent(Math.min(...positive)));
+  const last = Math.floor(exponent(Math.max(...positive)));
+  return Array.from({ length: Math.max(1, last - first + 1) }, (_, i) => base ** (first + i));
+}
+
+function titleOf(format: (value: number) => string) {
+  return ({ series, x, y }: Point): string => `${series}, ${powerOfTwo(x)}: ${format(y)}`;
+}
+
+function powerOfTwo(value: number): string {
+  const power = Math.log2(value);
+  return Number.isInteger(power) ? `2^${power}` : String(value);
+}

@@ -1,0 +1,98 @@
+import { toBFloat16 } from '../../device/bfloat16.js';
+import type { UpdateSettings } from '../../device/plans.js';
+import { adamw } from '../../update/adam.js';
+import { sgd } from '../../update/sgd.js';
+import { checkPeriodic, checkValue } from '../pattern.js';
+import { GRADIENT, gradientNorm, MASTER, maxNormOf, type Workbench } from './workbench.js';
+
+/** One pass over the arenas. */
+export interface Operation {
+  /** Read and written, for each element. */
+  readonly bytesPerElement: number;
+  /** Enqueues one call. */
+  enqueue(bench: Workbench): void;
+  /** Enqueues, untimed, what a call needs. */
+  prepare(bench: Workbench): void;
+  /** After one call on a bench that was reset. Throws BenchmarkFailure. */
+  check(bench: Workbench): void;
+}
+
+const LEARNING_RATE = 1e-3;
+const ADAMW_OPTIONS = { lr: LEARNING_RATE, betas: [0.9, 0.999], eps: 1e-8, weightDecay: 0.01 } as const;
+export const ADAMW_SETTINGS: UpdateSettings = adamw(ADAMW_OPTIONS).settings(1, LEARNING_RATE);
+const SGD_SETTINGS: UpdateSettings = sgd({ lr: LEARNING_RATE }).settings(1, LEARNING_RATE);
+
+export const OPERATIONS = {
+  copy: {
+    bytesPerElement: 8,
+    enqueue: ({ device, gradient, accumulator }) => device.copy(gradient, accumulator),
+    prepare: () => {},
+    check: ({ accumulator }) => checkPeriodic('the copy', accumulator.array, GRADIENT, 0),
+  },
+  'cast-to-fp32': {
+    bytesPerElement: 6,
+    enqueue: ({ device, weight, moment1 }) => device.cast(weight, moment1),
+    prepare: () => {},
+    check: ({ moment1 }) => checkPeriodic('the cast to FP32', moment1.array, MASTER, 0),
+  },
+  'cast-to-bf16': {
+    bytesPerElement: 6,
+    enqueue: ({ device, gradient, weight }) => device.cast(gradient, weight),
+    prepare: () => {},
+    check: ({ weight }) => checkPeriodic('the cast to BF16', weight.array, toBFloat16(GRADIENT), 0),
+  },
+  norm: {
+    bytesPerElement: 4,
+    enqueue: enqueueNorm,
+    prepare: () => {},
+    check({ scalars, places, elements }) {
+      checkValue('the norm', scalars.array[places.norm]!, gradientNorm(elements), 1e-12);
+    },
+  },
+  sgd: {
+    bytesPerElement: 18,
+    enqueue: ({ device, updatePlan, scalars, ...arenas }) =>
+      device.update(updatePlan, SGD_SETTINGS, arenas, scalars),
+    prepare: prepareUpdate,
+    check: (bench) => checkUpdate('SGD', bench, (master, clipped) => master - LEARNING_RATE * clipped),
+  },
+  adamw: {
+    bytesPerElement: 34,
+    enqueue: ({ device, updatePlan, scalars, ...arenas }) =>
+      device.update(updatePlan, ADAMW_SETTINGS, arenas, scalars),
+    prepare: prepareUpdate,
+    // The first step's corrected moments are the gradient and its square.
+    check: (bench) =>
+      checkUpdate('AdamW', bench, (master, clipped) => {
+        const { weightDecay, eps } = ADAMW_OPTIONS;
+        const decayed = master * (1 - LEARNING_RATE * weightDecay);
+        return decayed - (LEARNING_RATE * clipped) / (Math.abs(clipped) + eps);
+      }),
+  },
+} as const satisfies Record<string, Operation>;
+
+function enqueueNorm({ device, normPlan, accumulator, partials, scalars, elements }: Workbench): void {
+  device.normPartials(normPlan, 'two', 2, accumulator, null, partials);
+  const request = { kind: 'two', p: 2, groups: 1, ranks: 1, maxNorm: maxNormOf(elements) } as const;
+  device.finishNorm(request, partials, null, scalars);
+}
+
+/** A gradient, and its norm for the clipping: what a step clears, and what it is clipped by. */
+function prepareUpdate(bench: Workbench): void {
+  bench.refill();
+  enqueueNorm(bench);
+}
+
+function checkUpdate(
+  what: string,
+  { master, weight, accumulator, scalars, places }: Workbench,
+  update: (master: number, clipped: number) => number,
+): void {
+  const coefficient = scalars.array[places.coefficient(0)]!;
+  checkValue(`${what}'s clip coefficient`, coefficient, 0.5, 1e-6);
+  const expected = MASTER.map((value, k) => update(value, coefficient * GRADIENT[k]!));
+  checkPeriodic(`${what}'s master`, master.array, expected, 1e-6);
+  const rounded = toBFloat16(master.array.subarray(0, MASTER.length));
+  checkPeriodic(`${what}'s weight`, weight.array, rounded, 0);
+  checkPeriodic(`${what}'s accumulator`, accumulator.array, new Float32Array(MASTER.length), 0);
+}

@@ -1,0 +1,170 @@
+import { availableParallelism } from 'node:os';
+import { type Device, init } from '../../device/device.js';
+import { copyBandwidth } from '../copy-bandwidth.js';
+import { describeHost, type Host } from '../host.js';
+import { CALLS_PER_TURN, gigabytesPerSecond, type Timing, TURNS, timeCalls, timingOf } from '../measure.js';
+import { askPeer, type PeerPresence, presenceOf } from '../peers.js';
+import { ADAMW_SETTINGS, OPERATIONS, type Operation } from './operations.js';
+import { timeWholeStep } from './whole-step.js';
+import { Workbench } from './workbench.js';
+
+const PEER = { name: 'DeepSpeed CPUAdam on torch', script: 'step_deepspeed.py' };
+/** Elements of a sample at the least: a call on few is repeated, so that waiting for it does not show. */
+const ELEMENTS_PER_SAMPLE = 2 ** 20;
+export const WHOLE_STEP = { parameters: 1000, size: 256 };
+
+/** What the peers' passes move, to put their times on the same scale as ours. */
+const PEER_BYTES_PER_ELEMENT: Readonly<Record<string, number>> = {
+  'torch-fp32-norm': OPERATIONS.norm.bytesPerElement,
+  'deepspeed-adamw': OPERATIONS.adamw.bytesPerElement,
+};
+
+export interface StepOptions {
+  readonly elements: readonly number[];
+  readonly threads?: number;
+  /** Whether to run DeepSpeed's CPUAdam and torch's norm too, in turn with ours. */
+  readonly peers: boolean;
+}
+
+/** One operation at one size. */
+export interface StepRow extends Timing {
+  /** A key of OPERATIONS, `step` for the whole of it on many parameters, or a peer's. */
+  readonly operation: string;
+  readonly elements: number;
+  readonly threads: number;
+  /** Bytes that our pass reads and writes, over the time: on the peers' rows too. */
+  readonly bandwidthGBs: number;
+  /** Of the machine's own copy bandwidth at the same footprint. Null: there is none to compare with. */
+  readonly fractionOfCopy: number | null;
+}
+
+export interface StepReport {
+  readonly rows: readonly StepRow[];
+  /** Machine's own copy bandwidth by footprint in bytes, from the same run. */
+  readonly copyGBs: readonly { readonly footprint: number; readonly copyGBs: number }[];
+  readonly peers: readonly PeerPresence[];
+  readonly host: Host;
+}
+
+interface StepSamples {
+  readonly operation: string;
+  readonly elements: number;
+  readonly samplesMs: readonly number[];
+}
+
+/** Times every operation at every size, alone on all cores. Throws BenchmarkFailure for a wrong value. */
+export async function benchStep(options: StepOptions): Promise<StepReport> {
+  const { elements, threads = availableParallelism() } = options;
+  const samples: StepSamples[] = [];
+  const copies = new Map<number, number>();
+  let peer: PeerPresence | undefined;
+  for (let turn = 0; turn < TURNS; turn++) {
+    for (const footprint of footprintsOf(elements)) {
+      const copyGBs = await copyBandwidth(footprint, threads);
+      copies.set(footprint, Math.max(copyGBs, copies.get(footprint) ?? 0));
+    }
+    const device = await init({ launcher: 'none', threads });
+    try {
+      for (const count of elements) samples.push(...(await measureSize(device, count)));
+      const { parameters, size } = WHOLE_STEP;
+      const samplesMs = await timeWholeStep(device, CALLS_PER_TURN, parameters, size);
+      samples.push({ operation: 'step', elements: parameters * size, samplesMs });
+    } finally {
+      device.dispose();
+    }
+    if (!options.peers) continue;
+    const answer = await askPeer<StepSamples>(PEER.script, {
+      elements,
+      threads,
+      adamw: ADAMW_SETTINGS,
+      coefficient: 0.5,
+      ...CALLS_PER_TURN,
+    });
+    peer = presenceOf(PEER.name, answer);
+    if (!('missing' in answer)) samples.push(...answer.rows);
+  }
+  return {
+    rows: rowsOf(samples, threads, copies),
+    copyGBs: [...copies].map(([footprint, copyGBs]) => ({ footprint, copyGBs })),
+    peers: peer ? [peer] : [],
+    host: describeHost(),
+  };
+}
+
+async function measureSize(device: Device, elements: number): Promise<StepSamples[]> {
+  const bench = new Workbench(device, elements);
+  const samples: StepSamples[] = [];
+  try {
+    for (const [operation, what] of Object.entries(OPERATIONS)) {
+      samples.push({ operation, elements, samplesMs: await measureOperation(device, bench, what) });
+    }
+  } finally {
+    bench.dispose();
+  }
+  return samples;
+}
+
+async function measureOperation(device: Device, bench: Workbench, what: Operation): Promise<number[]> {
+  const { stream } = device;
+  bench.reset();
+  what.prepare(bench);
+  what.enqueue(bench);
+  await stream.synchronize();
+  what.check(bench);
+  const repeats = Math.ceil(ELEMENTS_PER_SAMPLE / bench.elements);
+  const samples = await timeCalls(
+    CALLS_PER_TURN,
+    () => {
+      for (let i = 0; i < repeats; i++) what.enqueue(bench);
+      return stream.synchronize();
+    },
+    () => {
+      what.prepare(bench);
+      return stream.synchronize();
+    },
+  );
+  return samples.map((ms) => ms / repeats);
+}
+
+function rowsOf(
+  samples: readonly StepSamples[],
+  threads: number,
+  copies: ReadonlyMap<number, number>,
+): StepRow[] {
+  const keys = new Map(
+    samples.map(({ operation, elements }) => [`${operation} ${elements}`, { operation, elements }]),
+  );
+  return [...keys.values()].map(({ operation, elements }) => {
+    const same = samples.filter((sample) => sample.operation === operation && sample.elements === elements);
+    const timing = timingOf(same.flatMap(({ samplesMs }) => samplesMs));
+    const bandwidthGBs = gigabytesPerSecond(bytesOf(operation, elements), timing.medianMs);
+    const copyGBs = copies.get(footprintOf(bytesOf(operation, elements)));
+    return {
+      operation,
+      elements,
+      threads,
+      ...timing,
+      bandwidthGBs,
+      fractionOfCopy: copyGBs === undefined ? null : bandwidthGBs / copyGBs,
+    };
+  });
+}
+
+function bytesOf(operation: string, elements: number): number {
+  const ours: Readonly<Record<string, Operation>> = OPERATIONS;
+  if (operation === 'step')
+    return elements * (OPERATIONS.norm.bytesPerElement + OPERATIONS.adamw.bytesPerElement);
+  return elements * (ours[operation]?.bytesPerElement ?? PEER_BYTES_PER_ELEMENT[operation]!);
+}
+
+function footprintsOf(elements: readonly number[]): Set<number> {
+  const all = elements.flatMap((count) =>
+    Object.keys(OPERATIONS).map((operation) => footprintOf(bytesOf(operation, count))),
+  );
+  return new Set(all.sort((a, b) => a - b));
+}
+
+/** Rounded to a power of two, so that few are measured; beyond 256 MiB no cache plays a part. */
+function footprintOf(bytes: number): number {
+  return Math.min(2 ** 28, 2 ** Math.round(Math.log2(bytes)));
+}

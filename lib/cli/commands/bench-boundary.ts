@@ -1,0 +1,47 @@
+import { Command } from 'commander';
+import { benchBoundary } from '../../bench/boundary/run.js';
+import { boundaryText } from '../../bench/boundary/text.js';
+import { FoldstepError } from '../../errors.js';
+import { type BenchOptions, parseCount, parseCounts, present, reportFailure } from './bench-options.js';
+
+interface BoundaryOptions extends BenchOptions {
+  elements?: number[];
+  ranks: number;
+  mirror?: boolean;
+  peers?: boolean;
+}
+
+const ELEMENTS = [2 ** 20];
+/** For plots. */
+const SWEEP = [14, 16, 18, 20, 22, 24].map((power) => 2 ** power);
+
+export function benchBoundaryCommand(): Command {
+  return new Command('boundary')
+    .summary('time the correct-and-accumulate boundary on every path')
+    .description(
+      "Times BF16 gradients, corrected over the lanes and added to FP32 accumulators: the ancestors' two ways and the library's four paths.",
+    )
+    .option(
+      '--elements <counts>',
+      'gradient elements, one count or several with commas (default: 1048576; for --report 2^14 to 2^24)',
+      parseCounts,
+    )
+    .option('--ranks <count>', 'lanes', parseCount, 2)
+    .option('--mirror', 'write the corrected gradient back')
+    .option('--peers', 'torch with gloo too, in turn with ours')
+    .option('--report <file>', 'write a page with plots to an HTML file as well')
+    .option('--json', 'print one JSON object and nothing else on standard output')
+    .action((options: BoundaryOptions) => reportFailure(() => boundary(options)));
+}
+
+async function boundary({ ranks, mirror = false, peers = false, ...output }: BoundaryOptions): Promise<void> {
+  if (ranks < 2) {
+    throw new FoldstepError('INVALID_ARGUMENT', 'a boundary is between ranks: --ranks must be at least 2');
+  }
+  const elements = output.elements ?? (output.report === undefined ? ELEMENTS : SWEEP);
+  const report = await benchBoundary({ elements, ranks, mirror, peers });
+  await present(report, output, {
+    text: boundaryText,
+    page: async (result) => (await import('../../bench/report/boundary-page.js')).boundaryPage(result),
+  });
+}

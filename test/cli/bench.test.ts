@@ -1,0 +1,181 @@
+import { chmodSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { fileURLToPath } from 'node:url';
+import { expect } from 'chai';
+import type { BoundaryReport } from '#lib/bench/boundary/run.js';
+import type { CallReport } from '#lib/bench/calls.js';
+import type { MeshReport } from '#lib/bench/mesh/run.js';
+import { exchangeChunks } from '#lib/bench/mesh/traffic.js';
+import { OPERATIONS } from '#lib/bench/step/operations.js';
+import type { StepReport } from '#lib/bench/step/run.js';
+import { Mesh } from '#lib/mesh/mesh.js';
+import { foldstep } from '../support/job.js';
+import { Scratch } from '../unit/replay/files.js';
+
+const root = fileURLToPath(new URL('../../../', import.meta.url));
+const PATHS = ['bf16-round-trip', 'fp32-staging', 'library', 'exchange', 'owner', 'direct'];
+
+/** The one JSON object that a benchmark prints, and nothing else. */
+async function bench<Report>(args: string[], env: Record<string, string> = {}): Promise<Report> {
+  const { code, stdout, stderr } = await foldstep(['bench', ...args, '--json'], env);
+  expect([code, stderr]).to.deep.equal([0, '']);
+  expect(stdout.trimEnd()).not.to.contain('\n');
+  return JSON.parse(stdout) as Report;
+}
+
+describe('foldstep bench', function () {
+  this.timeout(240_000);
+  const scratch = new Scratch();
+  after(() => scratch.remove());
+
+  /** An addon like ours, but for one operation that does nothing. */
+  const addonWith = (name: string, idle: string): Record<string, string> => {
+    const real = JSON.stringify(createRequire(import.meta.url).resolve(`${root}build/Release/foldstep.node`));
+    const file = scratch.write(
+      `${name}.cjs`,
+      `const addon = require(${real});
+module.exports = { ...addon, createBackend(...args) {
+  const backend = addon.createBackend(...args);
+  Object.defineProperty(backend, '${idle}', { value() {} });
+  return backend;
+} };`,
+    );
+    return { FOLDSTEP_ADDON: file };
+  };
+
+  for (const [ranks, mirror] of [
+    [2, false],
+    [4, true],
+  ] as const) {
+    it(`times the boundary on every path of ${ranks} ranks${mirror ? ', mirrored' : ''}`, async () => {
+      const elements = [1000, 300_000];
+      const args = ['boundary', '--ranks', String(ranks), '--elements', elements.join(',')];
+      const { rows } = await bench<BoundaryReport>(mirror ? [...args, '--mirror'] : args);
+      expect(rows.map((row) => `${row.elements} ${row.path}`)).to.deep.equal(
+        elements.flatMap((count) => PATHS.map((path) => `${count} ${path}`)),
+      );
+      for (const row of rows) {
+        expect(Object.keys(row).sort()).to.deep.equal(
+          'bandwidthGBs elements medianMs p10Ms p90Ms path ranks temporaryPeakBytes value'.split(' '),
+        );
+        expect(row.ranks).to.equal(ranks);
+        expect(row.value, row.path).to.equal(row.path === 'bf16-round-trip' ? 1 : 1.00390625);
+        expect(0 < row.p10Ms && row.p10Ms <= row.medianMs && row.medianMs <= row.p90Ms).to.equal(true);
+        expect(row.bandwidthGBs).to.be.above(0);
+      }
+    });
+  }
+
+  it('tells temporaries as the ledger does, which the cost model foresees', async () => {
+    const counts = [5000, 2 ** 20 + 2 ** 18];
+    for (const ranks of [2, 3]) {
+      const args = ['boundary', '--ranks', String(ranks), '--elements', counts.join(',')];
+      const { rows } = await bench<BoundaryReport>(args);
+      const group = new Mesh({ world: ranks }).grid('dense').group(0, ['dp']);
+      for (const elements of counts) {
+        const ofCount = rows.filter((row) => row.elements === elements);
+        const bytes = Object.fromEntries(ofCount.map((row) => [row.path, row.temporaryPeakBytes]));
+        const geometry = { begin: 0, end: elements, replicas: ranks, shardLength: elements };
+        const pass = { kind: 'accumulate', path: 'exchange', group, geometry, width: 2 } as const;
+        const { temporaryBytes } = exchangeChunks(pass);
+        expect(bytes['direct']).to.equal(0);
+        expect(bytes['owner']).to.equal(0);
+        expect(bytes['library']).to.equal(4 * elements);
+        expect(bytes['fp32-staging']).to.equal(4 * elements);
+        expect(bytes['bf16-round-trip']).to.equal(6 * elements);
+        // Parts meet at multiples of 64 elements.
+        expect(bytes['exchange']).to.be.within(temporaryBytes - 512, temporaryBytes + 512);
+      }
+    }
+  });
+
+  it('ends with 1, and reports nothing, where a path gives a wrong value', async () => {
+    const env = addonWith('idle', 'accumulate');
+    const ended = await foldstep(['bench', 'boundary', '--elements', '1000', '--json'], env);
+    expect([ended.code, ended.stdout]).to.deep.equal([1, '']);
+    expect(ended.stderr).to.match(
+      /the accumulator of bf16-round-trip on rank \d: element 0 is 0 and must be 1/,
+    );
+  });
+
+  it('ends with 1 where a step gives a wrong value', async () => {
+    const env = addonWith('stuck', 'update');
+    const ended = await foldstep(['bench', 'step', '--elements', '1000', '--json'], env);
+    expect([ended.code, ended.stdout]).to.deep.equal([1, '']);
+    expect(ended.stderr).to.contain("foldstep bench: SGD's master: element 0 is");
+  });
+
+  it('names a peer that is missing, and measures the rest', async () => {
+    const absent = { FOLDSTEP_PYTHON: '/absent-python' };
+    const args = ['--elements', '1000', '--peers'];
+    const boundary = await bench<BoundaryReport>(['boundary', ...args], absent);
+    expect(boundary.rows.map(({ path }) => path)).to.deep.equal(PATHS);
+    const step = await bench<StepReport>(['step', ...args], absent);
+    for (const [name, { peers }] of Object.entries({ torch: boundary, DeepSpeed: step })) {
+      expect(peers).to.have.length(1);
+      expect(peers[0]!.name).to.contain(name);
+      expect(peers[0]).to.have.property('missing').that.contains('/absent-python');
+    }
+  });
+
+  it('says which module a peer lacks', async () => {
+    const bare = scratch.write('bare-python', '#!/bin/sh\nexec env -u PYTHONPATH python3 -S "$@"\n');
+    chmodSync(bare, 0o755);
+    const { peers } = await bench<BoundaryReport>(['boundary', '--elements', '1000', '--peers'], {
+      FOLDSTEP_PYTHON: bare,
+    });
+    // Or that there is no Python at all.
+    expect(peers[0])
+      .to.have.property('missing')
+      .that.matches(/No module named 'torch'|python3/);
+  });
+
+  it('times the passes of a step', async () => {
+    const { rows } = await bench<StepReport>(['step', '--elements', '1000,70000', '--threads', '2']);
+    const ours = Object.keys(OPERATIONS);
+    expect(rows.map(({ operation }) => operation)).to.deep.equal([...ours, ...ours, 'step']);
+    for (const row of rows) {
+      expect(row.threads).to.equal(2);
+      expect(row.medianMs).to.be.above(0);
+      if (row.operation !== 'step') expect(row.fractionOfCopy).to.be.above(0);
+    }
+  });
+
+  it('times calls', async () => {
+    const { rows } = await bench<CallReport>(['calls']);
+    expect(rows.map(({ call }) => call)).to.include.members(['enqueued call', 'awaited empty stream']);
+    for (const row of rows) expect(row.medianUs).to.be.above(0);
+  });
+
+  it('shows worlds up to 1,048,576 ranks', async () => {
+    const { rows, costs } = await bench<MeshReport>(['mesh']);
+    expect([rows[0]!.world, rows.at(-1)!.world]).to.deep.equal([8, 1_048_576]);
+    for (const { heapBytes } of rows) expect(heapBytes).to.be.below(1_000_000);
+    expect(new Set(costs.map(({ world }) => world))).to.deep.equal(new Set(rows.map(({ world }) => world)));
+  });
+
+  it('draws a page beside the text', async () => {
+    const file = `${scratch.folder}/report.html`;
+    const { code, stdout } = await foldstep([
+      'bench',
+      'boundary',
+      '--elements',
+      '1000,2000',
+      '--report',
+      file,
+    ]);
+    expect(code).to.equal(0);
+    expect(stdout).to.match(/^direct +2 +2000 .* 1\.00390625$/m);
+    expect(readFileSync(file, 'utf8'))
+      .to.match(/^<!doctype html>/)
+      .and.to.contain('<svg');
+  });
+
+  it('refuses what is no boundary and no count', async () => {
+    const alone = await foldstep(['bench', 'boundary', '--ranks', '1']);
+    expect([alone.code, alone.stdout]).to.deep.equal([2, '']);
+    expect(alone.stderr).to.contain('INVALID_ARGUMENT: a boundary is between ranks');
+    for (const elements of ['0', '1.5', '10,', 'many'])
+      expect((await foldstep(['bench', 'step', '--elements', elements])).code, elements).to.equal(2);
+  });
+});
