@@ -38,8 +38,8 @@ class Backend {
   virtual std::shared_ptr<Stream> create_stream() = 0;
   /// Zeroed, page-aligned.
   virtual std::shared_ptr<Memory> allocate(std::size_t bytes) = 0;
-  /// Collective over `communicator`, whose members must share memory; `bytes` must be the same on all. `done` is called
-  /// on the stream's thread before the stream goes on; it is not called if the creation fails.
+  /// Collective over `communicator`, whose members must share memory; `bytes` must be the same on all. `done`
+  /// is called on the stream's thread before the stream goes on; it is not called if the creation fails.
   virtual void create_window(Stream& stream, std::shared_ptr<Communicator> communicator, std::size_t bytes,
                              std::function<void(std::shared_ptr<PeerWindow>)> done) = 0;
 };

@@ -28,26 +28,42 @@ enum class Code {
 
 constexpr std::string_view name_of(Code code) {
   switch (code) {
-    case Code::InvalidArgument: return "INVALID_ARGUMENT";
-    case Code::InvalidDtype: return "INVALID_DTYPE";
-    case Code::InvalidLength: return "INVALID_LENGTH";
-    case Code::Disposed: return "DISPOSED";
-    case Code::OperationMismatch: return "OPERATION_MISMATCH";
-    case Code::DeadlineExceeded: return "DEADLINE_EXCEEDED";
-    case Code::PeerExited: return "PEER_EXITED";
-    case Code::Aborted: return "ABORTED";
-    case Code::PathUnavailable: return "PATH_UNAVAILABLE";
-    case Code::SharedMemoryTooSmall: return "SHARED_MEMORY_TOO_SMALL";
-    case Code::SharedMemoryUnavailable: return "SHARED_MEMORY_UNAVAILABLE";
-    case Code::OutOfMemory: return "OUT_OF_MEMORY";
-    case Code::MpiUnavailable: return "MPI_UNAVAILABLE";
-    case Code::MpiFailed: return "MPI_FAILED";
-    case Code::Internal: break;
+    case Code::InvalidArgument:
+      return "INVALID_ARGUMENT";
+    case Code::InvalidDtype:
+      return "INVALID_DTYPE";
+    case Code::InvalidLength:
+      return "INVALID_LENGTH";
+    case Code::Disposed:
+      return "DISPOSED";
+    case Code::OperationMismatch:
+      return "OPERATION_MISMATCH";
+    case Code::DeadlineExceeded:
+      return "DEADLINE_EXCEEDED";
+    case Code::PeerExited:
+      return "PEER_EXITED";
+    case Code::Aborted:
+      return "ABORTED";
+    case Code::PathUnavailable:
+      return "PATH_UNAVAILABLE";
+    case Code::SharedMemoryTooSmall:
+      return "SHARED_MEMORY_TOO_SMALL";
+    case Code::SharedMemoryUnavailable:
+      return "SHARED_MEMORY_UNAVAILABLE";
+    case Code::OutOfMemory:
+      return "OUT_OF_MEMORY";
+    case Code::MpiUnavailable:
+      return "MPI_UNAVAILABLE";
+    case Code::MpiFailed:
+      return "MPI_FAILED";
+    case Code::Internal:
+      break;
   }
   return "INTERNAL";
 }
 
-/// The one exception native code throws. `rank` reports it, `peer` is whom it is about; both are world ranks, -1 if unknown.
+/// The one exception native code throws. `rank` reports it, `peer` is whom it is about; both are world ranks,
+/// -1 if unknown.
 class Error : public std::runtime_error {
  public:
   Error(Code code, const std::string& message, int rank = -1, int peer = -1)

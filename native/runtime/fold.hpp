@@ -22,16 +22,18 @@ enum class Accumulation : std::uint8_t {
 };
 
 /// The group of a fused pass: its communicator, and the window over it where the members share memory.
-/// Signal words of a window are kept apart by `channel` (0 to 15): two groups with a member in common use different ones.
+/// Signal words of a window are kept apart by `channel` (0 to 15): two groups with a member in common use
+/// different ones.
 struct Team {
   std::shared_ptr<Communicator> communicator;
-  std::shared_ptr<PeerWindow> window;  ///< null: only Path::Exchange and Path::Library, unless the group has one member
+  std::shared_ptr<PeerWindow>
+      window;  ///< null: only Path::Exchange and Path::Library, unless the group has one member
   int channel = 0;
 };
 
-/// Which elements of a flat layout of `length` elements a pass covers and where its results go. Member i of the team is
-/// replica i % replicas of shard i / replicas; shard s is [s * shard_length, (s + 1) * shard_length).
-/// Unsharded: replicas = team size, shard_length = length.
+/// Which elements of a flat layout of `length` elements a pass covers and where its results go. Member i of
+/// the team is replica i % replicas of shard i / replicas; shard s is [s * shard_length, (s + 1) *
+/// shard_length). Unsharded: replicas = team size, shard_length = length.
 struct Geometry {
   std::size_t begin = 0;  ///< first element covered
   std::size_t end = 0;    ///< one past the last
@@ -41,8 +43,9 @@ struct Geometry {
 
 /// The fused passes over a team. In all of them members are summed in their order in the team, in FP32:
 /// s = x_0, s = s + x_1, ..., and the result's bits do not depend on the path Direct, Owner or Exchange.
-/// Spans point to element 0 of the flat layout, save where stated. On Direct and Owner, spans that peers touch must lie
-/// in the team's window; peers learn their offsets from the descriptor that is exchanged on entry.
+/// Spans point to element 0 of the flat layout, save where stated. On Direct and Owner, spans that peers
+/// touch must lie in the team's window; peers learn their offsets from the descriptor that is exchanged on
+/// entry.
 class Fold {
  public:
   virtual ~Fold() = default;
@@ -51,15 +54,16 @@ class Fold {
     Path path = Path::Direct;
     DType gradient_type = DType::BF16;  ///< BF16 or F32
     Accumulation accumulation = Accumulation::FP32;
-    bool mirror = false;      ///< write scale * sum back into the gradients, rounded to their type
-    bool sharded = false;     ///< `accumulator` holds this rank's shard alone: its first element is the shard's first
+    bool mirror = false;  ///< write scale * sum back into the gradients, rounded to their type
+    bool sharded =
+        false;  ///< `accumulator` holds this rank's shard alone: its first element is the shard's first
     float scale = 1.0F;
     Geometry geometry;
     Span gradient;
     Span accumulator;  ///< FP32; replicas of a shard hold the same values, and do so afterwards
   };
-  /// accumulator += scale * sum over the team of gradient, on this rank's shard. Returns control of the gradients
-  /// when the stream has passed it.
+  /// accumulator += scale * sum over the team of gradient, on this rank's shard. Returns control of the
+  /// gradients when the stream has passed it.
   virtual void accumulate(Stream& stream, const Team& team, const Accumulate& request) = 0;
 
   struct Reduce {
@@ -70,8 +74,8 @@ class Fold {
     Geometry geometry;
     Span data;
   };
-  /// data = scale * sum over the team of data, in place, on this rank's shard. What lies in other shards is left as it
-  /// was.
+  /// data = scale * sum over the team of data, in place, on this rank's shard. What lies in other shards is
+  /// left as it was.
   virtual void reduce(Stream& stream, const Team& team, const Reduce& request) = 0;
 
   struct Gather {

@@ -28,12 +28,15 @@ struct NormPlan {
   std::uint32_t groups = 1;
 };
 
-/// What one rank contributes to the norm: `groups` FP64 sums (or maxima), then 1 + the index of the first parameter
-/// with a non-finite element, or 0.
-constexpr std::size_t partials_length(std::uint32_t groups) { return groups + std::size_t{1}; }
+/// What one rank contributes to the norm: `groups` FP64 sums (or maxima), then 1 + the index of the first
+/// parameter with a non-finite element, or 0.
+constexpr std::size_t partials_length(std::uint32_t groups) {
+  return groups + std::size_t{1};
+}
 
-/// The result of a norm, FP64: the global norm; the group norms; the clip coefficient of each group; 1 if the step is
-/// to be skipped, else 0; and 1 + the lowest rank with a non-finite element and 1 + its first such parameter, or 0 and 0.
+/// The result of a norm, FP64: the global norm; the group norms; the clip coefficient of each group; 1 if the
+/// step is to be skipped, else 0; and 1 + the lowest rank with a non-finite element and 1 + its first such
+/// parameter, or 0 and 0.
 struct NormScalars {
   std::uint32_t groups;
   static constexpr std::size_t norm = 0;
@@ -95,8 +98,8 @@ struct UpdateArenas {
   Span moment2;      ///< FP32; Adam and AdamW
 };
 
-/// Device operations without other ranks. Lengths are elements. Every one gives the same bits whatever the instruction
-/// set and the number of threads.
+/// Device operations without other ranks. Lengths are elements. Every one gives the same bits whatever the
+/// instruction set and the number of threads.
 class Kernels {
  public:
   virtual ~Kernels() = default;
@@ -108,15 +111,17 @@ class Kernels {
 
   /// This rank's partials of the norm of `arena` (FP32) into `partials` (FP64, partials_length(groups)).
   /// For Power, `power_scale` (one FP64) is the power of two that the elements are multiplied with first.
-  virtual void norm_partials(Stream& stream, std::shared_ptr<const NormPlan> plan, NormKind kind, double p, Span arena,
-                             Span power_scale, Span partials) = 0;
+  virtual void norm_partials(Stream& stream, std::shared_ptr<const NormPlan> plan, NormKind kind, double p,
+                             Span arena, Span power_scale, Span partials) = 0;
   /// The power of two for Power, from every rank's partials of Infinity in `gathered`, in rank order.
   virtual void power_scale(Stream& stream, Span gathered, std::uint32_t groups, int ranks, Span scale) = 0;
   /// NormScalars into `scalars` from every rank's partials in `gathered`, in rank order.
-  virtual void finish_norm(Stream& stream, const FinishNorm& request, Span gathered, Span power_scale, Span scalars) = 0;
+  virtual void finish_norm(Stream& stream, const FinishNorm& request, Span gathered, Span power_scale,
+                           Span scalars) = 0;
 
-  /// One optimizer step over the plan's segments with the coefficients in `scalars`; weights rounded from the masters;
-  /// accumulators cleared. If `scalars` says skip, accumulators are cleared and nothing else is touched.
+  /// One optimizer step over the plan's segments with the coefficients in `scalars`; weights rounded from the
+  /// masters; accumulators cleared. If `scalars` says skip, accumulators are cleared and nothing else is
+  /// touched.
   virtual void update(Stream& stream, std::shared_ptr<const UpdatePlan> plan, const UpdateSettings& settings,
                       const UpdateArenas& arenas, Span scalars) = 0;
 };

@@ -23,21 +23,23 @@ struct WorldOptions {
 /// All ranks of the job. Process-wide: it is opened once and outlives every environment that uses it.
 struct World {
   std::shared_ptr<Communicator> communicator;
-  std::string library;   ///< of MPI, with its version; "none" if alone
-  int node = 0;          ///< lowest world rank among those that share memory with this one
-  int local_rank = 0;    ///< among the ranks of the node
+  std::string library;  ///< of MPI, with its version; "none" if alone
+  int node = 0;         ///< lowest world rank among those that share memory with this one
+  int local_rank = 0;   ///< among the ranks of the node
   int local_size = 1;
 };
 
 /// Whether open_world would join a job of MPI's.
 bool joins_mpi(Launcher launcher);
 
-/// Opens the world or returns the one that is open. Blocks until every rank has come. Errors: Code::MpiUnavailable if
-/// an MPI launcher started this process but the MPI part of foldstep is not built or does not load.
+/// Opens the world or returns the one that is open. Blocks until every rank has come. Errors:
+/// Code::MpiUnavailable if an MPI launcher started this process but the MPI part of foldstep is not built or
+/// does not load.
 World open_world(const WorldOptions& options);
 
-/// At the end of the process, on the main thread. exit_code 0: tells the other ranks that this one has gone and finalizes
-/// MPI; otherwise takes the whole job down with that code and does not return. Nothing if no MPI world is open.
+/// At the end of the process, on the main thread. exit_code 0: tells the other ranks that this one has gone
+/// and finalizes MPI; otherwise takes the whole job down with that code and does not return. Nothing if no
+/// MPI world is open.
 void close_world(int exit_code);
 
 /// The backend that runs on this host's processors.
