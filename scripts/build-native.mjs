@@ -1,6 +1,6 @@
 // Builds the addon with cmake-js. Options: --tests (the native test programs too), --sanitize (into build/sanitize).
 import { spawnSync } from 'node:child_process';
-import { mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { cpus } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -21,22 +21,38 @@ const options = {
 };
 // Inside node-gyp's make these would reach the inner make and end it.
 const { MAKEFLAGS: _flags, MFLAGS: _mflags, MAKELEVEL: _level, ...env } = process.env;
-const { status, error } = spawnSync(
-  process.execPath,
-  [
-    cmakeJs,
-    'compile',
-    '--directory',
-    root,
-    '--out',
-    tree,
-    '--parallel',
-    String(cpus().length),
-    '--log-level',
-    process.env['npm_config_loglevel'] === 'verbose' ? 'verbose' : 'warn',
-    ...Object.entries(options).map(([key, value]) => `--CD${key}=${value}`),
-  ],
-  { cwd: root, env, stdio: ['ignore', 'inherit', 'inherit'] },
-);
-if (error) throw error;
-process.exit(status ?? 1);
+
+// cmake-js configures a tree once; one that was configured with other options must be so again.
+if (!isConfigured()) run('configure');
+run('compile');
+
+function isConfigured() {
+  const cache = join(tree, 'CMakeCache.txt');
+  if (!existsSync(cache)) return false;
+  const lines = readFileSync(cache, 'utf8').split('\n');
+  return Object.entries(options).every(([key, value]) =>
+    lines.some((line) => line.startsWith(`${key}:`) && line.endsWith(`=${value}`)),
+  );
+}
+
+function run(command) {
+  const { status, error } = spawnSync(
+    process.execPath,
+    [
+      cmakeJs,
+      command,
+      '--directory',
+      root,
+      '--out',
+      tree,
+      '--parallel',
+      String(cpus().length),
+      '--log-level',
+      process.env['npm_config_loglevel'] === 'verbose' ? 'verbose' : 'warn',
+      ...Object.entries(options).map(([key, value]) => `--CD${key}=${value}`),
+    ],
+    { cwd: root, env, stdio: ['ignore', 'inherit', 'inherit'] },
+  );
+  if (error) throw error;
+  if (status !== 0) process.exit(status ?? 1);
+}
