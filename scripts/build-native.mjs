@@ -22,7 +22,8 @@ const options = {
 // Inside node-gyp's make these would reach the inner make and end it.
 const { MAKEFLAGS: _flags, MFLAGS: _mflags, MAKELEVEL: _level, ...env } = process.env;
 
-// cmake-js configures a tree once; one that was configured with other options must be so again.
+// cmake-js configures a tree once; one that was configured with other options, or before there was an MPI, must be so
+// again.
 if (!isConfigured()) run('configure');
 run('compile');
 
@@ -30,6 +31,7 @@ function isConfigured() {
   const cache = join(tree, 'CMakeCache.txt');
   if (!existsSync(cache)) return false;
   const lines = readFileSync(cache, 'utf8').split('\n');
+  if (lines.some((line) => /^MPI_C_COMPILER:.*-NOTFOUND$/.test(line))) return false;
   return Object.entries(options).every(([key, value]) =>
     lines.some((line) => line.startsWith(`${key}:`) && line.endsWith(`=${value}`)),
   );

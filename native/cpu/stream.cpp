@@ -1,5 +1,6 @@
 #include "cpu/stream.hpp"
 
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <exception>
@@ -9,6 +10,10 @@
 #include "runtime/error.hpp"
 
 namespace foldstep::cpu {
+
+namespace {
+constexpr auto linger_time = std::chrono::microseconds(50);
+}
 
 struct CpuStream::Queue {
   struct Item {
@@ -21,6 +26,7 @@ struct CpuStream::Queue {
       const std::lock_guard lock(mutex);
       if (closed) throw Error(Code::Disposed, "the stream is closed; create another one");
       items.push_back(std::move(item));
+      waiting.store(items.size(), std::memory_order_release);
     }
     wake.notify_one();
   }
@@ -37,14 +43,30 @@ struct CpuStream::Queue {
   void run() {
     std::unique_lock lock(mutex);
     while (true) {
+      if (items.empty() && !closed) {
+        lock.unlock();
+        linger();
+        lock.lock();
+      }
       wake.wait(lock, [this] { return closed || !items.empty(); });
       if (items.empty()) return;
       Item item = std::move(items.front());
       items.pop_front();
+      waiting.store(items.size(), std::memory_order_relaxed);
       lock.unlock();
       process(item);
       item = {};  // what the task held is let go outside the lock
       lock.lock();
+    }
+  }
+
+  /// Putting the thread to sleep and waking it costs more than looking again for a while; others may have the
+  /// core.
+  void linger() const {
+    const auto end = std::chrono::steady_clock::now() + linger_time;
+    while (waiting.load(std::memory_order_acquire) == 0 && !cancelled.load(std::memory_order_relaxed)) {
+      if (std::chrono::steady_clock::now() > end) return;
+      std::this_thread::yield();
     }
   }
 
@@ -65,6 +87,7 @@ struct CpuStream::Queue {
   std::mutex mutex;
   std::condition_variable wake;
   std::deque<Item> items;
+  std::atomic<std::size_t> waiting{0};
   bool closed = false;
   Cancelled cancelled{false};
   std::exception_ptr failure;  // of the thread alone
