@@ -2,6 +2,7 @@
 
 #include <chrono>
 
+#include "cpu/scratch.hpp"
 #include "cpu/threads.hpp"
 #include "runtime/ledger.hpp"
 
@@ -12,6 +13,7 @@ struct Context {
   std::chrono::milliseconds deadline{60'000};
   bool spin = true;  ///< ranks of this host <= its cores: a waiting rank may keep its core
   Ledger ledger;
+  Scratch scratch;
   Threads threads;
 
   Context(std::chrono::milliseconds deadline_, bool spin_, int thread_count)

@@ -47,7 +47,7 @@ class Exchange {
     chunks_ = (longest + chunk_ - 1) / chunk_;
     const std::size_t bytes = peers * chunk_ * width_ * std::min<std::size_t>(chunks_, 2);
     temporaries_ = Ledger::Entry(pass.context.ledger, bytes);
-    received_ = std::make_shared_for_overwrite<std::byte[]>(bytes);
+    received_ = pass.context.scratch.take(bytes);
   }
 
   /// `sum` is given a range that this rank owns and its elements of every member, in order.

@@ -40,19 +40,20 @@ class Staging {
         data_(data.as<std::byte>() + covered_.begin * size_of(type)),
         type_(type),
         temporaries_(pass.context.ledger, covered_.size() * sizeof(float)),
-        values_(std::make_shared_for_overwrite<float[]>(covered_.size())) {
+        block_(pass.context.scratch.take(covered_.size() * sizeof(float))),
+        values_(reinterpret_cast<float*>(block_.get())) {
     if (type == DType::BF16) {
-      run_cast(pass.context, reinterpret_cast<const std::uint16_t*>(data_), values_.get(), covered_.size());
+      run_cast(pass.context, reinterpret_cast<const std::uint16_t*>(data_), values_, covered_.size());
     } else {
-      run_copy(pass.context, data_, values_.get(), covered_.size() * sizeof(float));
+      run_copy(pass.context, data_, values_, covered_.size() * sizeof(float));
     }
-    sum_over_team(pass, values_.get(), covered_.size(), values_);
+    sum_over_team(pass, values_, covered_.size(), block_);
   }
 
   /// Element `first` of the flat layout.
-  float* at(std::size_t first) const { return values_.get() + (first - covered_.begin); }
+  float* at(std::size_t first) const { return values_ + (first - covered_.begin); }
 
-  void scale(float scale) const { scale_in_place(pass_, values_.get(), covered_.size(), scale); }
+  void scale(float scale) const { scale_in_place(pass_, values_, covered_.size(), scale); }
 
   /// Rounded to the data's type and written over it.
   void write_back(Range range) const {
@@ -70,7 +71,8 @@ class Staging {
   std::byte* data_;  // the first element covered
   DType type_;
   Ledger::Entry temporaries_;
-  std::shared_ptr<float[]> values_;
+  std::shared_ptr<std::byte[]> block_;
+  float* values_;
 };
 
 }  // namespace
