@@ -1,12 +1,18 @@
 import { expect } from 'chai';
 import { foldstep } from '../support/job.js';
 
-describe('the example', () => {
-  it('runs on four ranks, with a falling norm and nothing on standard error', async () => {
+describe('the examples', () => {
+  it('train on four ranks, with a falling norm and nothing on standard error', async () => {
     const { code, stdout, stderr } = await foldstep(['run', '-n', '4', 'examples/train.mjs']);
     expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
     const norms = [...stdout.matchAll(/norm ([\d.]+)/g)].map(([, norm]) => Number(norm));
     expect(norms).to.have.length(4);
     for (const [i, norm] of norms.slice(1).entries()) expect(norm).to.be.below(norms[i]!);
+  });
+
+  it('use the operations underneath: 1 and 1.0078125 average to 1.00390625, twice that is 2.0078125', async () => {
+    const { code, stdout, stderr } = await foldstep(['run', '-n', '2', 'examples/raw.mjs']);
+    expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
+    expect(stdout).to.equal('average 1.00390625, summed over ranks 2.0078125\n');
   });
 });
