@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <exception>
 #include <thread>
@@ -12,13 +13,19 @@
 namespace foldstep::cpu {
 namespace {
 
-/// Waits until `word` differs from `old`: spinning for about ten microseconds, which is what putting a thread
-/// to sleep and waking it costs, then asleep.
+/// Waits until `word` differs from `old`: spinning for about ten microseconds, then looking again for about
+/// as long as two loops of one step are apart while others may have the core, then asleep.
 void wait_for_change(const std::atomic<std::uint32_t>& word, std::uint32_t old) {
   constexpr int spins = 500;
+  constexpr auto linger_time = std::chrono::microseconds(100);
   for (int i = 0; i < spins; ++i) {
     if (word.load(std::memory_order_acquire) != old) return;
     spin_pause();
+  }
+  const auto end = std::chrono::steady_clock::now() + linger_time;
+  while (std::chrono::steady_clock::now() < end) {
+    if (word.load(std::memory_order_acquire) != old) return;
+    std::this_thread::yield();
   }
   word.wait(old, std::memory_order_acquire);
 }

@@ -33,7 +33,8 @@ constexpr std::int32_t infinity_bits = 0x7f80'0000;
 /// operands' order, which compilers may swap, and on the processor: the results of arithmetic are therefore
 /// stored through this.
 FOLDSTEP_HD float with_one_nan(float x) {
-  return x == x ? x : float_of(0x7fc0'0000U);
+  // On integers: from a comparison of floats GCC 12 makes masked stores, at half the speed of an update.
+  return float_of(magnitude_bits(x) > infinity_bits ? 0x7fc0'0000U : bits_of(x));
 }
 
 }  // namespace foldstep::numerics

@@ -11,9 +11,14 @@ FOLDSTEP_HD float add_lane(float sum, float x) {
   return sum + x;
 }
 
-/// The corrected gradient: what is mirrored and what is added to an accumulator.
+/// The corrected gradient as it is added to an accumulator.
 FOLDSTEP_HD float corrected(float sum, float scale) {
-  return with_one_nan(scale * sum);
+  return scale * sum;
+}
+
+/// The corrected gradient as it is stored.
+FOLDSTEP_HD float stored_corrected(float sum, float scale) {
+  return with_one_nan(corrected(sum, scale));
 }
 
 FOLDSTEP_HD float accumulate_f32(float accumulator, float gradient) {

@@ -13,14 +13,15 @@ struct SgdConstants {
   float learning_rate;
   float weight_decay;
   float momentum;
-  bool first;  ///< step 1: the momentum buffer is the gradient
+  float kept;  ///< of the momentum buffer; none at step 1, where it becomes the gradient
   bool nesterov;
 };
 
 FOLDSTEP_HD SgdConstants sgd_constants(double learning_rate, double weight_decay, double momentum,
                                        bool nesterov, std::uint64_t step) {
-  return {static_cast<float>(learning_rate), static_cast<float>(weight_decay), static_cast<float>(momentum),
-          step <= 1, nesterov};
+  const auto rounded = static_cast<float>(momentum);
+  return {static_cast<float>(learning_rate), static_cast<float>(weight_decay), rounded,
+          step <= 1 ? 0.0F : rounded, nesterov};
 }
 
 FOLDSTEP_HD void sgd(const SgdConstants& c, float g, float& master) {
@@ -30,7 +31,7 @@ FOLDSTEP_HD void sgd(const SgdConstants& c, float g, float& master) {
 
 FOLDSTEP_HD void sgd_with_momentum(const SgdConstants& c, float g, float& master, float& velocity) {
   g = g + c.weight_decay * master;
-  velocity = with_one_nan(c.first ? g : c.momentum * velocity + g);
+  velocity = with_one_nan(c.kept * velocity + g);
   const float direction = c.nesterov ? g + c.momentum * velocity : velocity;
   master = with_one_nan(master - c.learning_rate * direction);
 }

@@ -78,7 +78,8 @@ void store_corrected(void* const* targets, std::size_t count, float scale, std::
                      const float* sum) {
   for (std::size_t t = 0; t < count; ++t) {
     void* const target = targets[t];
-    for (std::size_t i = 0; i < n; ++i) Type::store(target, at + i, numerics::corrected(sum[i], scale));
+    for (std::size_t i = 0; i < n; ++i)
+      Type::store(target, at + i, numerics::stored_corrected(sum[i], scale));
   }
 }
 
