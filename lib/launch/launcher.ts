@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
+import { totalmem } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { FoldstepError } from '../errors.js';
 
@@ -57,8 +58,21 @@ export function flavourOf(version: string): LauncherFlavour | undefined {
   return undefined;
 }
 
-/** The command that starts `program` as `ranks` ranks. */
+/** What a rank takes before it has done anything: most of it Node.js. */
+const RANK_BYTES = 48 * 2 ** 20;
+
+/**
+ * The command that starts `program` as `ranks` ranks. Throws LAUNCH_FAILED for more than the host's memory holds: it would
+ * come to a stop before the last of them had started.
+ */
 export function launchCommand(launcher: Launcher, ranks: number, program: readonly string[]): Command {
+  const most = Math.floor(totalmem() / RANK_BYTES);
+  if (ranks > most) {
+    throw new FoldstepError(
+      'LAUNCH_FAILED',
+      `${ranks} ranks of some ${RANK_BYTES / 2 ** 20} MiB each do not fit into this host's memory; it holds at most ${most}`,
+    );
+  }
   const rank = [...dieWithParent('KILL'), ...program];
   const count = ['-n', String(ranks)];
   if (launcher.flavour === 'hydra') {

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { FoldstepError } from '#lib/errors.js';
 import { flavourOf, launchCommand } from '#lib/launch/launcher.js';
 
 describe('choosing how to launch', () => {
@@ -19,6 +20,14 @@ describe('choosing how to launch', () => {
     expect(args.slice(-2)).to.deep.equal(['node', 'script.js']);
     expect(env['OMPI_ALLOW_RUN_AS_ROOT']).to.equal(process.getuid?.() === 0 ? '1' : undefined);
     expect(env['OMPI_MCA_btl_vader_single_copy_mechanism']).to.equal('none');
+  });
+
+  it('refuses more ranks than the memory of the host holds, with their number', () => {
+    const launcher = { file: 'mpirun', flavour: 'openmpi', version: '' } as const;
+    // 48 MiB each: no host has the 48 TiB.
+    expect(() => launchCommand(launcher, 2 ** 20, ['node']))
+      .to.throw(FoldstepError, /at most \d+/)
+      .with.property('code', 'LAUNCH_FAILED');
   });
 
   it("lets the user's own settings of Open MPI win", () => {
