@@ -8,6 +8,7 @@ import { adamw } from '../update/adam.js';
 import type { StateName, UpdateRule } from '../update/rule.js';
 import { sgd } from '../update/sgd.js';
 import { type CaseContent, caseSchema } from './case-schema.js';
+import { withRegularFile } from './regular-file.js';
 import { SafetensorsFile } from './safetensors.js';
 
 /** A tensor's key and shape. */
@@ -59,10 +60,13 @@ export class ReplayCase {
     return this.#open('expected.safetensors', 'F32', this.#expectations());
   }
 
-  /** Opens every file once, so that nothing is started on a case that cannot be read to its end. */
+  /**
+   * Opens every file once, so that nothing is started on a case that cannot be read to its end, and checks that what is
+   * expected is finite: nothing can be compared with what is not.
+   */
   verify(): void {
     this.openInitial();
-    this.openExpected();
+    this.#checkFinite(this.openExpected());
     for (let rank = 0; rank < this.mesh.world; rank++) this.openRank(rank);
   }
 
@@ -88,14 +92,7 @@ export class ReplayCase {
 
   #parse(): CaseContent {
     const file = join(this.folder, 'case.json');
-    let json: unknown;
-    try {
-      json = JSON.parse(readFileSync(file, 'utf8'));
-    } catch (cause) {
-      throw new FoldstepError('CASE_UNREADABLE', `${file} cannot be read: ${(cause as Error).message}`, {
-        cause,
-      });
-    }
+    const json: unknown = withRegularFile(file, (fd) => JSON.parse(readFileSync(fd, 'utf8')));
     const parsed = v.safeParse(caseSchema, json);
     if (parsed.success) return parsed.output;
     throw unreadable(file, parsed.issues.map(issueText).join('; '));
@@ -117,6 +114,18 @@ export class ReplayCase {
     for (const [i, { name }] of parameters.entries()) {
       if (names.has(name)) this.#refuse(`parameters[${i}].name: ${name} is there twice`);
       names.add(name);
+    }
+  }
+
+  #checkFinite(expected: SafetensorsFile): void {
+    for (const [key] of this.#expectations()) {
+      const values = expected.float32(key);
+      const at = values.findIndex((value) => !Number.isFinite(value));
+      if (at < 0) continue;
+      throw unreadable(
+        expected.file,
+        `tensor ${key} has ${values[at]} as element ${at}, which must be finite`,
+      );
     }
   }
 
@@ -162,7 +171,12 @@ export function stateKey(state: StateName, name: string): string {
 }
 
 function updateOf(optimizer: CaseContent['optimizer']): UpdateRule {
-  return optimizer.type === 'adamw' ? adamw(optimizer) : sgd(optimizer);
+  if (optimizer.type === 'adamw') {
+    const { type: _, ...options } = optimizer;
+    return adamw(options);
+  }
+  const { type: _, ...options } = optimizer;
+  return sgd(options);
 }
 
 function describe(dtype: string, shape: readonly number[]): string {

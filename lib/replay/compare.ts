@@ -19,8 +19,12 @@ export function largestMagnitude(values: ArrayLike<number>): number {
   return largest;
 }
 
-/** A difference relative to the magnitude of what was wanted; as it is where that is 0. */
+/**
+ * A difference relative to the magnitude of what was wanted; as it is where that is 0. Unbounded where either is: no
+ * magnitude makes up for a value that is not finite.
+ */
 export function relativeTo(difference: number, magnitude: number): number {
+  if (!(difference < UNBOUNDED && magnitude < Number.POSITIVE_INFINITY)) return UNBOUNDED;
   return Math.min(magnitude === 0 ? difference : difference / magnitude, UNBOUNDED);
 }
 

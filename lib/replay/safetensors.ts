@@ -1,5 +1,6 @@
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { readSync } from 'node:fs';
 import { FoldstepError } from '../errors.js';
+import { withRegularFile } from './regular-file.js';
 import { parseHeader, type TensorInfo } from './safetensors-header.js';
 
 export type { TensorInfo } from './safetensors-header.js';
@@ -9,8 +10,8 @@ const LARGEST_HEADER = 100_000_000;
 const LENGTH_BYTES = 8;
 
 /**
- * A safetensors file, its header read and checked in full; the tensors' bytes are read when asked for. Every fault is
- * SAFETENSORS_INVALID, naming the file.
+ * A safetensors file, its header read and checked in full; the tensors' bytes are read when asked for. Throws,
+ * naming the file, CASE_UNREADABLE where it cannot be read, and SAFETENSORS_INVALID for every fault in it.
  */
 export class SafetensorsFile {
   readonly file: string;
@@ -21,8 +22,7 @@ export class SafetensorsFile {
   /** Reads and checks the header. */
   constructor(file: string) {
     this.file = file;
-    const { header, dataStart, dataBytes } = withFile(file, (fd) => {
-      const size = fstatSync(fd).size;
+    const { header, dataStart, dataBytes } = withRegularFile(file, (fd, size) => {
       const bytes = headerBytes(fd, file, size);
       const start = LENGTH_BYTES + bytes;
       return {
@@ -54,8 +54,9 @@ export class SafetensorsFile {
       );
     }
     const { begin, end } = tensor;
-    return withFile(this.file, (fd) => readExactly(fd, this.file, this.#dataStart + begin, end - begin))
-      .buffer;
+    return withRegularFile(this.file, (fd) =>
+      readExactly(fd, this.file, this.#dataStart + begin, end - begin),
+    ).buffer;
   }
 }
 
@@ -74,22 +75,6 @@ function headerBytes(fd: number, file: string, size: number): number {
     );
   }
   return Number(length);
-}
-
-function withFile<T>(file: string, use: (fd: number) => T): T {
-  let fd: number;
-  try {
-    fd = openSync(file, 'r');
-  } catch (cause) {
-    throw new FoldstepError('SAFETENSORS_INVALID', `${file} cannot be opened: ${(cause as Error).message}`, {
-      cause,
-    });
-  }
-  try {
-    return use(fd);
-  } finally {
-    closeSync(fd);
-  }
 }
 
 function readExactly(fd: number, file: string, position: number, bytes: number): Uint8Array<ArrayBuffer> {

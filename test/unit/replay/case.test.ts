@@ -1,9 +1,10 @@
-import { rmSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { FoldstepError } from '#lib/errors.js';
 import { ReplayCase } from '#lib/replay/case.js';
-import { editCase, editHeader, fixture, Scratch } from './files.js';
+import { editCase, editHeader, editTensor, fixture, Scratch } from './files.js';
 
 describe('reading a case', () => {
   const scratch = new Scratch();
@@ -114,12 +115,39 @@ describe('reading a case', () => {
     expect(refusal(folder, 'rank-3.safetensors')).to.match(/experts\.w is F16 \[1, 2\]/);
   });
 
+  it('refuses to expect what is not finite, and names the tensor', () => {
+    const changes: [tensor: string, value: number][] = [
+      ['step-1/accumulated/w', Number.NaN],
+      ['step-3/accumulated/experts.w', Number.POSITIVE_INFINITY],
+      ['step-2/master/experts.w', Number.NEGATIVE_INFINITY],
+      ['step-3/master/w', Number.NaN],
+    ];
+    for (const [tensor, value] of changes) {
+      const folder = copy();
+      editTensor(join(folder, 'expected.safetensors'), tensor, (bytes) => bytes.setFloat32(4, value, true));
+      expect(refusal(folder, 'expected.safetensors')).to.contain(
+        `tensor ${tensor} has ${value} as element 1, which must be finite`,
+      );
+    }
+  });
+
   it('refuses a case without one of its files', () => {
     const folder = copy();
     rmSync(join(folder, 'rank-2.safetensors'));
-    expect(() => new ReplayCase(folder).verify()).to.throw(
-      FoldstepError,
-      /rank-2\.safetensors cannot be opened/,
-    );
+    expect(refusal(folder, 'rank-2.safetensors')).to.match(/cannot be read: ENOENT/);
+  });
+
+  it('refuses what is no regular file in the place of one, and does not wait at a FIFO', () => {
+    for (const name of ['case.json', 'initial.safetensors', 'expected.safetensors', 'rank-1.safetensors']) {
+      const folder = copy();
+      const file = join(folder, name);
+      rmSync(file);
+      mkdirSync(file);
+      expect(refusal(folder, name)).to.match(/cannot be read: it is not a regular file/);
+      rmSync(file, { recursive: true });
+      execFileSync('mkfifo', [file]);
+      expect(refusal(folder, name)).to.match(/cannot be read: it is not a regular file/);
+      rmSync(file);
+    }
   });
 });

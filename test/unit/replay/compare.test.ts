@@ -19,8 +19,18 @@ describe('comparing numbers', () => {
     for (const got of [[Number.NaN], [Number.POSITIVE_INFINITY], []]) {
       expect(largestDifference(got, [1])).to.equal(Number.MAX_VALUE);
     }
-    expect(relativeError(Number.NaN, 2)).to.be.greaterThan(1e300);
-    expect(relativeTo(Number.MAX_VALUE, 1e-30)).to.equal(Number.MAX_VALUE);
+    for (const got of [Number.NaN, Number.NEGATIVE_INFINITY]) {
+      expect(relativeError(got, 2e30)).to.equal(Number.MAX_VALUE);
+    }
+    expect(relativeTo(1e308, 1e-30)).to.equal(Number.MAX_VALUE);
+  });
+
+  it('is without bound where what is wanted is not finite, whatever there is', () => {
+    for (const want of [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]) {
+      for (const got of [0, want]) expect(relativeError(got, want)).to.equal(Number.MAX_VALUE);
+      // The rank that compares holds another part of the tensor.
+      expect(relativeTo(0.5, largestMagnitude([1, want]))).to.equal(Number.MAX_VALUE);
+    }
   });
 
   it('is 0 for tensors without elements', () => {

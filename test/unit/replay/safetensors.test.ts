@@ -57,10 +57,9 @@ describe('reading safetensors', () => {
   });
 
   it('refuses a file that is not there', () => {
-    expect(() => new SafetensorsFile(`${scratch.folder}/absent`)).to.throw(
-      FoldstepError,
-      /absent cannot be opened/,
-    );
+    expect(() => new SafetensorsFile(`${scratch.folder}/absent`))
+      .to.throw(FoldstepError, /absent cannot be read: ENOENT/)
+      .with.property('code', 'CASE_UNREADABLE');
   });
 
   it('refuses files cut short', () => {
