@@ -30,7 +30,7 @@ const parameter = v.strictObject({
   partition: v.array(v.strictObject({ axis: v.string(), dim: size })),
 });
 
-const step = v.union([
+const step = v.variant('skipped', [
   v.object({ skipped: v.literal(false), gradNorm: notNegative, clipCoefficient: notNegative }),
   v.object({ skipped: v.literal(true), gradNorm: v.null(), clipCoefficient: v.null() }),
 ]);

@@ -10,6 +10,7 @@ import { sgd } from '../update/sgd.js';
 import { type CaseContent, caseSchema } from './case-schema.js';
 import { withRegularFile } from './regular-file.js';
 import { SafetensorsFile } from './safetensors.js';
+import { schemaFault } from './schema-faults.js';
 
 /** A tensor's key and shape. */
 type Wanted = readonly [key: string, shape: readonly number[]];
@@ -95,7 +96,7 @@ export class ReplayCase {
     const json: unknown = withRegularFile(file, (fd) => JSON.parse(readFileSync(fd, 'utf8')));
     const parsed = v.safeParse(caseSchema, json);
     if (parsed.success) return parsed.output;
-    throw unreadable(file, parsed.issues.map(issueText).join('; '));
+    throw unreadable(file, parsed.issues.map((issue) => schemaFault('case.json', issue)).join('; '));
   }
 
   #meshSizes() {
@@ -181,10 +182,6 @@ function updateOf(optimizer: CaseContent['optimizer']): UpdateRule {
 
 function describe(dtype: string, shape: readonly number[]): string {
   return `${dtype} [${shape.join(', ')}]`;
-}
-
-function issueText(issue: v.BaseIssue<unknown>): string {
-  return `${v.getDotPath(issue) ?? 'the file'}: ${issue.message}`;
 }
 
 function unreadable(file: string, fault: string, cause?: unknown): FoldstepError {

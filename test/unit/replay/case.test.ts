@@ -58,27 +58,52 @@ describe('reading a case', () => {
   });
 
   it('names the field that is wrong', () => {
-    expect(refusalWith('mesh.tp', undefined)).to.match(/mesh\.tp/);
-    expect(refusalWith('mesh.cp', 2)).to.match(/mesh\.cp/);
-    expect(refusalWith('mesh.world', 0)).to.match(/mesh\.world/);
-    expect(refusalWith('training.zeroStage', 4)).to.match(/training\.zeroStage/);
-    expect(refusalWith('training.accumulate', 'fp8')).to.match(/training\.accumulate/);
-    expect(refusalWith('training.maxNorm', 0)).to.match(/training\.maxNorm/);
-    expect(refusalWith('training.microbatches', 1.5)).to.match(/training\.microbatches/);
-    expect(refusalWith('optimizer.type', 'muon')).to.match(/optimizer\.type/);
-    expect(refusalWith('optimizer.betas', [0.9])).to.match(/optimizer\.betas/);
-    expect(refusalWith('optimizer.betas.1', 1)).to.match(/optimizer\.betas\.1/);
-    expect(refusalWith('parameters.1.family', 'moe')).to.match(/parameters\.1\.family/);
-    expect(refusalWith('parameters.0.shape', [-8])).to.match(/parameters\.0\.shape\.0/);
-    expect(refusalWith('expected.tolerance.master', undefined)).to.match(/expected\.tolerance\.master/);
-    expect(refusalWith('expected.steps.0.gradNorm', 'large')).to.match(/expected\.steps\.0/);
-    expect(refusalWith('version', 2)).to.match(/version/);
-    expect(refusalWith('format', 'other')).to.match(/format/);
+    const faults: [path: string, value: unknown, says: string][] = [
+      ['mesh', undefined, 'mesh is missing'],
+      ['mesh', 7, 'mesh is 7; it must be an object'],
+      ['mesh.tp', undefined, 'mesh.tp is missing'],
+      ['mesh.cp', 2, 'mesh.cp is not a field of case.json'],
+      ['mesh.world', 0, 'mesh.world is 0; it must be at least 1'],
+      ['training.zeroStage', 4, 'training.zeroStage is 4; it must be 0 or 1 or 2'],
+      ['training.accumulate', 'fp8', 'training.accumulate is "fp8"; it must be "fp32" or "bf16"'],
+      ['training.maxNorm', 0, 'training.maxNorm is 0; it must be more than 0'],
+      ['training.microbatches', 1.5, 'training.microbatches is 1.5; it must be a whole number'],
+      ['optimizer.type', undefined, 'optimizer.type is missing'],
+      ['optimizer.type', 'muon', 'optimizer.type is "muon"; it must be "sgd" or "adamw"'],
+      ['optimizer.betas', [0.9], 'optimizer.betas.1 is missing'],
+      ['optimizer.betas.1', 1, 'optimizer.betas.1 is 1; it must be less than 1'],
+      ['parameters.0.name', '', 'parameters.0.name is empty'],
+      ['parameters.0.name', 7, 'parameters.0.name is 7; it must be a text'],
+      ['parameters.0.shape', [-8], 'parameters.0.shape.0 is -8; it must be at least 0'],
+      ['parameters.0.shape', 'wide', 'parameters.0.shape is "wide"; it must be a list'],
+      ['expected.tolerance.master', undefined, 'expected.tolerance.master is missing'],
+      ['expected.steps.0.gradNorm', 'large', 'expected.steps.0.gradNorm is "large"; it must be a number'],
+      ['version', 2, 'version is 2; it must be 1'],
+      ['format', 'other', 'format is "other"; it must be "foldstep-case"'],
+    ];
+    for (const [path, value, says] of faults) {
+      expect(refusalWith(path, value).replace(/^.*case\.json: /, '')).to.equal(says);
+    }
+    expect(refusalWith('parameters.1.family', 'moe')).to.match(
+      /parameters\.1\.family is "moe"; it must be "/,
+    );
+  });
+
+  it('says of a file that holds something else what it must hold', () => {
+    const folder = copy();
+    writeFileSync(join(folder, 'case.json'), '[]');
+    expect(refusal(folder)).to.match(/case\.json: .* is missing$/);
+    writeFileSync(join(folder, 'case.json'), '7');
+    expect(refusal(folder)).to.match(/case\.json: the file is 7; it must be an object$/);
   });
 
   it('refuses a skipped step with a norm, and a taken one without', () => {
-    expect(refusalWith('expected.steps.1.gradNorm', 1)).to.match(/expected\.steps\.1/);
-    expect(refusalWith('expected.steps.0.clipCoefficient', null)).to.match(/expected\.steps\.0/);
+    expect(refusalWith('expected.steps.1.gradNorm', 1)).to.match(
+      /expected\.steps\.1\.gradNorm is 1; it must be null$/,
+    );
+    expect(refusalWith('expected.steps.0.clipCoefficient', null)).to.match(
+      /expected\.steps\.0\.clipCoefficient is null; it must be a number$/,
+    );
   });
 
   it('refuses what does not fit together', () => {
