@@ -1,5 +1,13 @@
-/** BF16 bits of every value, rounded to nearest even; a NaN stays one, quieted, with its sign. */
+import { FoldstepError } from '../errors.js';
+
+/** BF16 bits of every value, rounded to nearest even; a NaN stays one, quieted, with its sign. Throws INVALID_DTYPE. */
 export function toBFloat16(values: Float32Array): Uint16Array {
+  if (!(values instanceof Float32Array)) {
+    throw new FoldstepError(
+      'INVALID_DTYPE',
+      'toBFloat16 takes a Float32Array: Float32Array.from(values) makes one',
+    );
+  }
   const result = new Uint16Array(values.length);
   const source = new Uint32Array(values.buffer, values.byteOffset, values.length);
   for (let i = 0; i < source.length; i++) {
@@ -15,8 +23,11 @@ export function toBFloat16(values: Float32Array): Uint16Array {
   return result;
 }
 
-/** The values of BF16 bits, exactly. */
+/** The values of BF16 bits, exactly. Throws INVALID_DTYPE. */
 export function fromBFloat16(values: Uint16Array): Float32Array {
+  if (!(values instanceof Uint16Array)) {
+    throw new FoldstepError('INVALID_DTYPE', 'fromBFloat16 takes BF16 bits in a Uint16Array');
+  }
   const result = new Float32Array(values.length);
   const target = new Uint32Array(result.buffer);
   for (let i = 0; i < values.length; i++) target[i] = values[i]! << 16;

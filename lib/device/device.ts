@@ -1,3 +1,5 @@
+import { checkFields } from '../arguments.js';
+import { FoldstepError } from '../errors.js';
 import { native, nativeAsync } from '../native/errors.js';
 import { addon } from '../native/load.js';
 import { DTYPES, NORM_KINDS, type RawBackend, type RawMemory, RULES } from '../native/types.js';
@@ -31,6 +33,8 @@ import { Stream } from './stream.js';
 import type { View } from './view.js';
 import { type Launcher, type OpenWorld, openWorld } from './world.js';
 
+const MOST_THREADS = 1024;
+
 export interface InitOptions {
   /** What computes. Default 'cpu', the only one there is. */
   readonly device?: 'cpu';
@@ -50,10 +54,14 @@ export interface InitOptions {
  * ADDON_NOT_BUILT, MPI_UNAVAILABLE, BUSY.
  */
 export async function init(options: InitOptions = {}): Promise<Device> {
+  checkFields('the options of init', options, ['device', 'launcher', 'deadlineMs', 'threads']);
   const { device = 'cpu', launcher = 'auto', deadlineMs = 60_000, threads = 0 } = options;
   codeOf('device', { cpu: 0 }, device);
   checkWhole('deadlineMs', deadlineMs, 1);
   checkWhole('threads', threads, 0);
+  if (threads > MOST_THREADS) {
+    throw new FoldstepError('INVALID_ARGUMENT', `threads must be at most ${MOST_THREADS}; it is ${threads}`);
+  }
   const world = openWorld(launcher, deadlineMs);
   try {
     return new Device(

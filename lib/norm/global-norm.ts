@@ -131,7 +131,7 @@ const LARGEST_P = 1000;
 /** Throws INVALID_ARGUMENT unless 1 <= p <= 1000 or p is Infinity. */
 export function kindOf(p: number): NormKind {
   if (p === Number.POSITIVE_INFINITY) return 'infinity';
-  if (!(p >= 1 && p <= LARGEST_P)) {
+  if (typeof p !== 'number' || !(p >= 1 && p <= LARGEST_P)) {
     throw new FoldstepError(
       'INVALID_ARGUMENT',
       `a norm's p must be from 1 to ${LARGEST_P}, or Infinity; it is ${String(p)}`,

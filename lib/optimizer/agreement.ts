@@ -35,13 +35,14 @@ export async function gatherText(
 
 /**
  * Throws PARAMETERS_DIFFER on every member of the communicator unless all give the same text, one line an item; shows the
- * first line in which two of them differ.
+ * first line in which two of them differ and, where order matters, the orders of both: each line up to its first `|`.
  */
 export async function requireAgreement(
   device: Device,
   communicator: Communicator,
   what: string,
   text: string,
+  show: 'items' | 'orders' = 'items',
 ): Promise<void> {
   const texts = await gatherText(device, communicator, text);
   const other = texts.findIndex((candidate) => candidate !== texts[0]);
@@ -50,12 +51,13 @@ export async function requireAgreement(
   const line = here.findIndex((value, index) => value !== there[index]);
   const at = line < 0 ? here.length : line;
   const [first, second] = [communicator.worldRanks[0]!, communicator.worldRanks[other]!];
-  const show = (lines: readonly string[]) => lines[at] ?? '(nothing)';
+  const item = (lines: readonly string[]) => lines[at] ?? '(nothing)';
   const order = (lines: readonly string[]) => lines.map((value) => value.split('|')[0]).join(', ');
+  const orders =
+    show === 'orders' ? `; rank ${first}'s order is ${order(here)}; rank ${second}'s is ${order(there)}` : '';
   throw new FoldstepError(
     'PARAMETERS_DIFFER',
-    `${what} differ between ranks at item ${at + 1}: rank ${first} has ${show(here)}, rank ${second} has ${show(there)}; ` +
-      `rank ${first}'s order is ${order(here)}; rank ${second}'s is ${order(there)}; give every rank the same, in the same order`,
+    `${what} differ between ranks: rank ${first} has ${item(here)}, rank ${second} has ${item(there)}${orders}; give every rank the same`,
     { rank: device.rank, peer: device.rank === first ? second : first },
   );
 }

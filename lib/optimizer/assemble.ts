@@ -15,8 +15,8 @@ import { WeightGather } from './weight-gather.js';
 
 /** Makes the parts of an optimizer. Collective over the world; all that one rank alone can find wrong is thrown first. */
 export async function assemble(options: FoldedOptimizerOptions): Promise<Parts> {
-  const { device, mesh, update: rule, stream = device.stream } = options;
   const settings = settingsOf(options);
+  const { device, mesh, update: rule, stream = device.stream } = options;
   if (mesh.world !== device.size) {
     throw new FoldstepError(
       'WORLD_MISMATCH',
@@ -26,16 +26,13 @@ export async function assemble(options: FoldedOptimizerOptions): Promise<Parts> 
   }
   const layout = new FlatLayout(options.parameters.map((spec) => new Parameter(spec, mesh, settings)));
   const { sequenceParallel: _inFingerprint, groupMaxNorms, ...plain } = settings;
-  const common = JSON.stringify({
-    mesh: mesh.describe(),
-    ...plain,
-    norm: String(settings.norm),
-    groupMaxNorms,
-  });
-  await requireAgreement(device, device.world, 'the optimizer options', `${common}\n${rule.description}`);
+  const common = { mesh: mesh.describe(), ...plain, norm: String(settings.norm), groupMaxNorms };
+  const lines = Object.entries(common).map(([option, value]) => `${option}: ${JSON.stringify(value)}`);
+  const optionText = [...lines, `update: ${rule.description}`].join('\n');
+  await requireAgreement(device, device.world, 'the optimizer options', optionText);
 
   const stage = await device.world.split(mesh.stageOf(device.rank), device.rank);
-  await requireAgreement(device, stage, 'the parameters', layout.fingerprint());
+  await requireAgreement(device, stage, 'the parameters', layout.fingerprint(), 'orders');
   const groups = await worldGroups(options, layout);
   checkClipSettings(settings, groups);
 

@@ -6,7 +6,8 @@ import type { NormResult } from '../norm/global-norm.js';
 import type { LayoutEntry } from '../parameters/layout.js';
 import type { Parameter } from '../parameters/parameter.js';
 import type { BucketPlacement } from '../parameters/placement.js';
-import type { StateName } from '../update/rule.js';
+import { checkSetting, type StateName } from '../update/rule.js';
+import { requireAgreement } from './agreement.js';
 import { assemble } from './assemble.js';
 import type { FoldedOptimizerOptions } from './options.js';
 import type { Parts } from './parts.js';
@@ -31,10 +32,11 @@ export interface ShardView {
  */
 export class FoldedOptimizer {
   readonly parameters: readonly Parameter[];
-  /** Learning rate of the next step; for schedules. */
+  /** Of the next step; for schedules. `step` throws INVALID_ARGUMENT if it is none, PARAMETERS_DIFFER if ranks differ. */
   learningRate: number;
   readonly #parts: Parts;
   readonly #accumulating = new Set<string>();
+  #agreedLearningRate: number;
   #stepping = false;
   #reduced = false;
   #steps = 0;
@@ -45,6 +47,7 @@ export class FoldedOptimizer {
     this.#parts = parts;
     this.parameters = parts.placement.layout.parameters;
     this.learningRate = parts.rule.learningRate;
+    this.#agreedLearningRate = parts.rule.learningRate;
   }
 
   /**
@@ -149,7 +152,7 @@ export class FoldedOptimizer {
     this.#check();
     const { placement, reducer, stream } = this.#parts;
     const layout = placement.layout;
-    const listed = names === undefined ? undefined : [...names];
+    const listed = names === undefined ? undefined : listOf(names);
     const ranges = listed ? rangesOf(layout, listed) : wholeLayout(layout);
     const concerned = listed ?? this.parameters.map(({ name }) => name);
     const again = concerned.find((name) => this.#accumulating.has(name));
@@ -191,8 +194,10 @@ export class FoldedOptimizer {
   async step(): Promise<StepResult> {
     this.#check();
     if (this.#stepping) throw this.#busy('another step is under way');
+    checkSetting('learningRate', this.learningRate, 0, Number.POSITIVE_INFINITY);
     this.#stepping = true;
     try {
+      await this.#agreeOnLearningRate();
       const { reducer, norm, updater, weights, rule, stream } = this.#parts;
       const settings = rule.settings(this.#steps + 1, this.learningRate);
       await this.#run(() => {
@@ -223,6 +228,15 @@ export class FoldedOptimizer {
 
   [Symbol.dispose](): void {
     this.dispose();
+  }
+
+  /** A rank whose schedule goes another way would drift apart from the others in silence. */
+  async #agreeOnLearningRate(): Promise<void> {
+    const rate = this.learningRate;
+    if (rate === this.#agreedLearningRate) return;
+    const { device } = this.#parts;
+    await requireAgreement(device, device.world, 'the learning rates', String(rate));
+    this.#agreedLearningRate = rate;
   }
 
   async #run(enqueue: () => void): Promise<void> {
@@ -272,4 +286,12 @@ export class FoldedOptimizer {
     const base = ownBase - own.start;
     return { offset: start - entry.offset, values: arena.subarray(base + start, base + end) };
   }
+}
+
+function listOf(names: Iterable<string>): string[] {
+  if (typeof names === 'object' && names !== null && Symbol.iterator in names) return [...names];
+  throw new FoldstepError(
+    'INVALID_ARGUMENT',
+    `accumulate takes a list of names; it was given ${String(names)}`,
+  );
 }

@@ -1,9 +1,10 @@
-import type { Device } from '../device/device.js';
-import type { Stream } from '../device/stream.js';
+import { checkFields, checkInstance } from '../arguments.js';
+import { Device } from '../device/device.js';
+import { Stream } from '../device/stream.js';
 import { FoldstepError } from '../errors.js';
 import { PATH_CHOICES, type PathChoice } from '../gradients/paths.js';
 import type { CorrectionTime } from '../gradients/schedule.js';
-import type { Mesh } from '../mesh/mesh.js';
+import { Mesh } from '../mesh/mesh.js';
 import { kindOf } from '../norm/global-norm.js';
 import type { ClipSettings } from '../norm/groups.js';
 import type { ParameterSpec } from '../parameters/parameter.js';
@@ -55,8 +56,34 @@ export interface Settings extends ClipSettings {
   readonly sequenceParallel: boolean;
 }
 
+const FIELDS: readonly (keyof FoldedOptimizerOptions)[] = [
+  'device',
+  'mesh',
+  'parameters',
+  'update',
+  'zeroStage',
+  'path',
+  'correct',
+  'accumulate',
+  'gradientType',
+  'mirror',
+  'norm',
+  'maxNorm',
+  'groupMaxNorms',
+  'sequenceParallel',
+  'stream',
+];
+
 /** Throws INVALID_ARGUMENT, naming the option and what it may be. */
 export function settingsOf(options: FoldedOptimizerOptions): Settings {
+  checkFields('the options of FoldedOptimizer', options, FIELDS);
+  checkInstance('device', options.device, Device);
+  checkInstance('mesh', options.mesh, Mesh);
+  checkInstance('parameters', options.parameters, Array);
+  if (options.stream !== undefined) checkInstance('stream', options.stream, Stream);
+  if (typeof options.update?.settings !== 'function') {
+    throw new FoldstepError('INVALID_ARGUMENT', 'update must be what sgd, adam or adamw gives');
+  }
   const {
     zeroStage = 1,
     path = 'auto',

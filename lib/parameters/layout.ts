@@ -101,9 +101,11 @@ export class FlatLayout {
   entry(name: string): { bucket: Bucket; entry: LayoutEntry } {
     const place = this.#places.get(name);
     if (place) return place;
-    const close = closeNames(name, this.#places.keys());
+    const close = typeof name === 'string' ? closeNames(name, this.#places.keys()) : [];
     const hint = close.length > 0 ? `; did you mean ${close.join(' or ')}?` : '';
-    throw new FoldstepError('UNKNOWN_PARAMETER', `there is no parameter ${name}${hint}`, { parameter: name });
+    throw new FoldstepError('UNKNOWN_PARAMETER', `there is no parameter ${String(name)}${hint}`, {
+      parameter: name,
+    });
   }
 
   /**

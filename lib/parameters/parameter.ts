@@ -1,3 +1,4 @@
+import { checkFields } from '../arguments.js';
 import { FoldstepError } from '../errors.js';
 import type { Grid, Mesh } from '../mesh/mesh.js';
 import {
@@ -32,6 +33,8 @@ export interface ParameterSpec {
 }
 
 /** A logical tensor, and all that its family and partition say about it on a mesh. */
+const SPEC_FIELDS = ['name', 'shape', 'family', 'partition', 'normGroup'];
+
 export class Parameter {
   readonly name: string;
   readonly shape: readonly number[];
@@ -58,6 +61,7 @@ export class Parameter {
    * cut that the family forbids or a size that does not divide.
    */
   constructor(spec: ParameterSpec, mesh: Mesh, options: FamilyOptions = {}) {
+    checkFields('the fields of a parameter', spec, SPEC_FIELDS);
     const { name, shape, family, partition = [], normGroup } = spec;
     checkText('name', name, name);
     if (normGroup !== undefined) checkText('normGroup', normGroup, name);

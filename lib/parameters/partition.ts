@@ -1,3 +1,4 @@
+import { checkFields } from '../arguments.js';
 import { FoldstepError, type FoldstepErrorCode } from '../errors.js';
 import type { Grid } from '../mesh/mesh.js';
 import { type Family, type FamilyRow, familiesCutBy } from './families.js';
@@ -37,6 +38,15 @@ export function checkPartition(
   shape: readonly number[],
   partition: readonly Cut[],
 ): void {
+  if (!Array.isArray(partition)) {
+    refuse(
+      'INVALID_PARTITION',
+      name,
+      `its partition must be an array of { axis, dim }; it is ${String(partition)}`,
+    );
+  }
+  for (const cut of partition)
+    checkFields(`the cuts of parameter ${name}`, cut, ['axis', 'dim'], { parameter: name });
   for (const [i, { axis, dim }] of partition.entries()) {
     checkAxis(name, family, row, grid, axis);
     if (partition.findIndex((cut) => cut.axis === axis) !== i) {

@@ -1,3 +1,4 @@
+import { checkFields, checkInstance } from '../arguments.js';
 import { checkSetting, type UpdateRule } from './rule.js';
 
 export interface AdamOptions {
@@ -21,7 +22,9 @@ export function adamw(options: AdamOptions): UpdateRule {
 }
 
 function adaptive(rule: 'adam' | 'adamw', options: AdamOptions): UpdateRule {
+  checkFields(`the options of ${rule}`, options, ['lr', 'betas', 'eps', 'weightDecay']);
   const { lr, betas = [0.9, 0.999], eps = 1e-8, weightDecay = 0 } = options;
+  checkInstance('betas', betas, Array);
   const [beta1, beta2] = betas;
   checkSetting('lr', lr, 0, Number.POSITIVE_INFINITY);
   checkSetting('betas[0]', beta1, 0, 1);

@@ -1,3 +1,4 @@
+import { checkFields } from '../arguments.js';
 import { checkSetting, type UpdateRule } from './rule.js';
 
 export interface SgdOptions {
@@ -13,7 +14,9 @@ export interface SgdOptions {
  * Stochastic gradient descent: `v = momentum * v + g; master -= lr * (nesterov ? g + momentum * v : v)`.
  * Throws INVALID_ARGUMENT for a setting out of range.
  */
-export function sgd({ lr, momentum = 0, nesterov = false, weightDecay = 0 }: SgdOptions): UpdateRule {
+export function sgd(options: SgdOptions): UpdateRule {
+  checkFields('the options of sgd', options, ['lr', 'momentum', 'nesterov', 'weightDecay']);
+  const { lr, momentum = 0, nesterov = false, weightDecay = 0 } = options;
   checkSetting('lr', lr, 0, Number.POSITIVE_INFINITY);
   checkSetting('momentum', momentum, 0, 1);
   checkSetting('weightDecay', weightDecay, 0, Number.POSITIVE_INFINITY);

@@ -12,6 +12,7 @@
 #include "cpu/comm/launcher.hpp"
 #include "cpu/comm/mpi_loader.hpp"
 #include "cpu/comm/node_identity.hpp"
+#include "cpu/window/signals.hpp"
 #include "runtime/error.hpp"
 
 namespace foldstep {
@@ -109,6 +110,7 @@ void close_world(int exit_code) {
   cpu::MpiLibrary* library = self.library.exchange(nullptr);
   if (library == nullptr) return;
   self.closed = true;
+  cpu::Signals::leave_all();
   library->finalize(self.deadline);
 }
 

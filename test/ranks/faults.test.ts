@@ -37,7 +37,28 @@ describe('faults on two ranks', () => {
   it('refuses options that differ between ranks', () => {
     for (const error of errors(outcomes['otherOptions'])) {
       expect(error.code).to.equal('PARAMETERS_DIFFER');
-      expect(error.message).to.include('"maxNorm":1').and.include('"maxNorm":2');
+      expect(error.message).to.include('rank 0 has maxNorm: 1').and.include('rank 1 has maxNorm: 2');
+    }
+  });
+
+  it('refuses learning rates that differ between ranks', () => {
+    for (const error of errors(outcomes['otherLearningRates'])) {
+      expect(error.code).to.equal('PARAMETERS_DIFFER');
+      expect(error.message).to.include('rank 0 has 0.5').and.include('rank 1 has 0.25');
+    }
+  });
+
+  it('refuses a learning rate that is none, and loses nothing', () => {
+    for (const result of values(outcomes['learningRateThatIsNone'])) {
+      expect(result).to.deep.equal({ codes: ['INVALID_ARGUMENT', 'INVALID_ARGUMENT'], master: -1.5 });
+    }
+  });
+
+  it('refuses fields that it does not know, and what is of another kind', () => {
+    for (const codes of values<string[]>(outcomes['wrongKindsOfArguments'])) {
+      for (const code of codes)
+        expect(code).to.be.oneOf(['INVALID_ARGUMENT', 'INVALID_PARTITION', 'UNKNOWN_PARAMETER']);
+      expect(codes).to.have.length(15);
     }
   });
 

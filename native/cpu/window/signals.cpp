@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -9,10 +10,42 @@
 
 namespace foldstep::cpu {
 
+namespace {
+
+/// What an ending process has not given up: `process.exit` runs no destructor of a window that is in use.
+struct Registry {
+  std::mutex mutex;
+  std::set<Signals*> present;
+};
+
+Registry& registry() {
+  static auto* const instance = new Registry;  // never destroyed: streams may end after the statics
+  return *instance;
+}
+
+}  // namespace
+
 Signals::Signals(std::shared_ptr<Context> context, std::vector<Peer> peers, int self)
-    : context_(std::move(context)), peers_(std::move(peers)), self_(self) {}
+    : context_(std::move(context)), peers_(std::move(peers)), self_(self) {
+  const std::lock_guard lock(registry().mutex);
+  registry().present.insert(this);
+}
 
 Signals::~Signals() {
+  {
+    const std::lock_guard lock(registry().mutex);
+    registry().present.erase(this);
+  }
+  leave();
+}
+
+void Signals::leave_all() {
+  const std::lock_guard lock(registry().mutex);
+  for (Signals* const signals : registry().present) signals->leave();
+}
+
+void Signals::leave() {
+  const std::lock_guard lock(failure_mutex_);
   if (!failure_) leave_state(SignalBlock::Gone);
 }
 

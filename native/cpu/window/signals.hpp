@@ -68,6 +68,9 @@ class Signals {
   Signals(const Signals&) = delete;
   Signals& operator=(const Signals&) = delete;
 
+  /// This process is about to end well: as the destructor, for every window that is still there.
+  static void leave_all();
+
   /// Waits until all `members` (places in `peers`, this rank among them) announce the same on `channel`, then
   /// runs `body`. `mine.sequence` is filled in. Errors: OperationMismatch, DeadlineExceeded, PeerExited,
   /// Aborted, what `body` throws, and what an earlier turn threw.
@@ -81,6 +84,7 @@ class Signals {
     std::uint64_t sequence = 0;
   };
 
+  void leave();
   void rethrow_failure();
   void fail(const Error& error);
   void leave_state(SignalBlock::State state);

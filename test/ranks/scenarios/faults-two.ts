@@ -29,6 +29,60 @@ export async function otherOptions(device: Device) {
   await fold(device, { tp: 2 }, [dense('a')], { maxNorm: 1 + device.rank });
 }
 
+export async function otherLearningRates(device: Device) {
+  using optimizer = await fold(device, { tp: 2 }, [dense('a')]);
+  await microbatches(optimizer, { a: 1 });
+  optimizer.learningRate = device.rank === 0 ? 0.5 : 0.25;
+  await optimizer.step();
+}
+
+export async function learningRateThatIsNone(device: Device) {
+  using optimizer = await fold(device, { tp: 2 }, [dense('a')]);
+  await microbatches(optimizer, { a: 3 });
+  const codes: string[] = [];
+  for (const rate of [Number.NaN, -1]) {
+    optimizer.learningRate = rate;
+    await optimizer.step().catch((error: FoldstepError) => codes.push(error.code));
+  }
+  optimizer.learningRate = 0.5;
+  await optimizer.step();
+  return { codes, master: optimizer.shard('a', 'master').values[0] };
+}
+
+export async function wrongKindsOfArguments(device: Device) {
+  const { adamw } = await import('#lib/update/adam.js');
+  const { FoldedOptimizer } = await import('#lib/optimizer/folded-optimizer.js');
+  const any = (value: unknown) => value as never;
+  using optimizer = await fold(device, { tp: 2 }, [dense('a')]);
+  const calls: (() => unknown)[] = [
+    () => fold(device, {}, [dense('a')], any({ maxnorm: 1 })),
+    () => fold(device, {}, [dense('a')], any({ update: undefined })),
+    () => fold(device, {}, [dense('a')], any({ mesh: {} })),
+    () => fold(device, {}, [dense('a')], any({ stream: {} })),
+    () => fold(device, {}, [dense('a')], any({ norm: '2' })),
+    () => fold(device, {}, any({})),
+    () => fold(device, {}, [any(null)]),
+    () => fold(device, {}, [any({ ...dense('a'), partion: [] })]),
+    () => fold(device, {}, [any({ ...dense('a'), partition: {} })]),
+    () => FoldedOptimizer.create(any(undefined)),
+    () => adamw(any({ lr: 1, weight_decay: 1 })),
+    () => adamw(any(undefined)),
+    () => optimizer.gradient(any(undefined)),
+    () => optimizer.accumulate(any('a')),
+    () => optimizer.accumulate(any(5)),
+  ];
+  const codes: string[] = [];
+  for (const call of calls) {
+    try {
+      await call();
+      codes.push('nothing');
+    } catch (error) {
+      codes.push(error instanceof FoldstepError ? error.code : String(error));
+    }
+  }
+  return codes;
+}
+
 export async function secondAccumulateTooEarly(device: Device) {
   using optimizer = await fold(device, { tp: 2 }, [dense('a', 100_000), dense('b')]);
   write(optimizer, { a: 1, b: 1 });
