@@ -56,6 +56,13 @@ describe('foldstep', function () {
     expect(readFileSync(picture, 'utf8')).to.match(/^<svg/);
   });
 
+  it('refuses to write a picture where there is no place for it', async () => {
+    const picture = `${scratch.folder}/absent/mesh.svg`;
+    const { code, stdout, stderr } = await foldstep(['topology', '--world', '8', '--svg', picture]);
+    expect([code, stdout]).to.deep.equal([2, '']);
+    expect(stderr).to.match(/^foldstep: INVALID_ARGUMENT: --svg: .*mesh\.svg cannot be written: ENOENT.*\n$/);
+  });
+
   it('refuses a mesh that does not fit, with the sizes that would', async () => {
     const { code, stdout, stderr } = await foldstep(['topology', '--world', '8', '--tp', '3', '--json']);
     expect([code, stdout]).to.deep.equal([2, '']);

@@ -1,7 +1,7 @@
-import { writeFileSync } from 'node:fs';
 import { InvalidArgumentError } from 'commander';
 import { BenchmarkFailure } from '../../bench/failure.js';
 import { EXIT_FAILED } from '../exit-codes.js';
+import { writeNamedFile } from '../write-file.js';
 
 /** What every benchmark may be asked for. */
 export interface BenchOptions {
@@ -44,5 +44,5 @@ export async function present<Report>(
   { text, page }: Presentation<Report>,
 ): Promise<void> {
   process.stdout.write(json ? `${JSON.stringify(report)}\n` : text(report));
-  if (file !== undefined) writeFileSync(file, await page(report));
+  if (file !== undefined) writeNamedFile('--report', file, await page(report));
 }

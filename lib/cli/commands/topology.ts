@@ -1,8 +1,8 @@
-import { writeFileSync } from 'node:fs';
 import { Command, InvalidArgumentError } from 'commander';
 import { Mesh, type MeshSizes } from '../../mesh/mesh.js';
 import { topologySVG } from '../../topology/svg.js';
 import { describeTopology, topologyText } from '../../topology/topology.js';
+import { writeNamedFile } from '../write-file.js';
 
 interface TopologyOptions extends MeshSizes {
   nativeEp?: number;
@@ -33,7 +33,7 @@ function topology({ json, svg, nativeEp, nativeEtp, ...sizes }: TopologyOptions)
     ...(nativeEtp === undefined ? {} : { etp: nativeEtp }),
   };
   const mesh = new Mesh({ ...sizes, native });
-  if (svg !== undefined) writeFileSync(svg, topologySVG(mesh));
+  if (svg !== undefined) writeNamedFile('--svg', svg, topologySVG(mesh));
   process.stdout.write(json ? `${JSON.stringify(describeTopology(mesh))}\n` : topologyText(mesh));
 }
 
