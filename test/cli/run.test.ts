@@ -46,6 +46,24 @@ describe('foldstep run', function () {
     expect(JSON.parse(stdout)).to.deep.equal(['-n', '5', '--json']);
   });
 
+  it('prints no colours into a file or pipe, unless it is asked to', async () => {
+    const file = scratch.write('colours.mjs', script("console.log({ rank: device.rank, a: 'text' });"));
+    const args = ['run', '-n', '2', file];
+    const { FORCE_COLOR, NO_COLOR } = process.env;
+    delete process.env['FORCE_COLOR'];
+    delete process.env['NO_COLOR'];
+    try {
+      const terminal = { TERM: 'xterm-256color' };
+      const plain = await foldstep(args, terminal);
+      expect(plain.stdout).to.contain("a: 'text'").and.not.to.contain('\u001b');
+      const coloured = await foldstep(args, { ...terminal, FORCE_COLOR: '1' });
+      expect(coloured.stdout).to.contain('\u001b[');
+    } finally {
+      if (FORCE_COLOR !== undefined) process.env['FORCE_COLOR'] = FORCE_COLOR;
+      if (NO_COLOR !== undefined) process.env['NO_COLOR'] = NO_COLOR;
+    }
+  });
+
   it("gives a thrown error of one rank, and that rank's code, and ends the ranks that wait for it", async () => {
     const ended = await start(
       'throws',

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { FoldstepError } from '#lib/errors.js';
-import { flavourOf, launchCommand } from '#lib/launch/launcher.js';
+import { colourEnvironment, flavourOf, launchCommand } from '#lib/launch/launcher.js';
 
 describe('choosing how to launch', () => {
   it('knows launchers by what they say of themselves', () => {
@@ -38,6 +38,14 @@ describe('choosing how to launch', () => {
     } finally {
       delete process.env['PMIX_MCA_gds'];
     }
+  });
+
+  it('asks for no colours where the output goes to no terminal, unless the user does', () => {
+    expect(colourEnvironment({ A: 'a' }, false)).to.deep.equal({ A: 'a', NO_COLOR: '1' });
+    for (const own of [{ FORCE_COLOR: '1' }, { FORCE_COLOR: '' }, { NO_COLOR: '' }]) {
+      expect(colourEnvironment(own, false)).to.deep.equal(own);
+    }
+    expect(colourEnvironment({}, true)).to.deep.equal({});
   });
 
   it("gives MPICH's launcher none of Open MPI's flags", () => {
