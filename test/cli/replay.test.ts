@@ -1,3 +1,4 @@
+import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { CaseReport } from '#lib/replay/result.js';
@@ -149,6 +150,35 @@ describe('foldstep replay', function () {
     expect(text.code).to.equal(2);
     expect(text.stderr).to.contain('/absent/case.json');
     expect(text.stdout).to.equal('');
+  });
+
+  it('ends with 2, its object printed, where expected values are not finite or a folder takes their place', async () => {
+    const folder = scratch.copyCase('midpoint');
+    const file = join(folder, 'expected.safetensors');
+    const tensor = 'step-1/master/layers.0.mlp.experts.w1';
+    editTensor(file, tensor, (bytes) => bytes.setFloat32(0, Number.POSITIVE_INFINITY, LITTLE_ENDIAN));
+    const infinite = await replay(folder);
+    expect(infinite.code).to.equal(2);
+    expect(infinite.stderr).to.contain(`CASE_UNREADABLE: ${file}: tensor ${tensor} has Infinity`);
+    expect(infinite.printed).to.deep.equal({ cases: [], passed: false });
+    rmSync(file);
+    mkdirSync(file);
+    const absent = await replay(folder);
+    expect(absent.code).to.equal(2);
+    expect(absent.stderr).to.contain(`CASE_UNREADABLE: ${file} cannot be read: it is not a regular file`);
+    expect(absent.printed).to.deep.equal({ cases: [], passed: false });
+  });
+
+  it('fails a case whose masters become no numbers, with the largest error that JSON can carry', async () => {
+    const folder = scratch.copyCase('native-experts');
+    editTensor(join(folder, 'initial.safetensors'), 'native.experts.w', (bytes) =>
+      bytes.setFloat32(0, Number.NaN, LITTLE_ENDIAN),
+    );
+    const { code, printed } = await replay(folder);
+    expect(code).to.equal(1);
+    const [report] = printed.cases;
+    expect(report!.errors.master).to.equal(Number.MAX_VALUE);
+    expect(report!.worst!.error).to.equal(Number.MAX_VALUE);
   });
 
   it('fails what it cannot launch, and says why', async () => {
