@@ -57,10 +57,6 @@ export class Teams {
     return made;
   }
 
-  get(grid: Grid, axes: readonly string[]): GroupTeam {
-    return this.#teams.get(keyOf(grid, axes))!;
-  }
-
   dispose(): void {
     for (const { team } of this.#teams.values()) team.communicator.dispose();
     this.#teams.clear();

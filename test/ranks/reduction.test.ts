@@ -78,4 +78,14 @@ describe('the reduction on two ranks, at every ZeRO stage, time of correction an
     expect(first).to.deep.equal([['3f80'], ['3f80'], ['3f80'], ['3f80']]);
     expect(second).to.deep.equal([['3f81'], ['3f81'], ['3f81'], ['3f81']]);
   });
+
+  it('ends with the same weights, bit for bit, at ZeRO 0 and 1', () => {
+    for (const stages of values<number[][]>(outcomes['weightsByZeroStage'])) {
+      expect(stages).to.have.length(12);
+      for (let i = 0; i < 12; i += 3) {
+        expect(stages[i + 1]).to.deep.equal(stages[i]);
+        expect(new Set(stages[i]).size).to.be.above(100);
+      }
+    }
+  });
 });

@@ -253,3 +253,41 @@ export async function gradientsAreLeftAloneWithoutMirror(device: Device) {
   }
   return results;
 }
+
+/** Every weight after two steps of AdamW, at each ZeRO stage; data ranks and tensor lanes in turn. */
+export async function weightsByZeroStage(device: Device) {
+  const { adamw } = await import('#lib/update/adam.js');
+  const results: number[][] = [];
+  for (const mesh of [{}, folded]) {
+    for (const correct of ['microbatch', 'step'] as const) {
+      for (const zeroStage of [0, 1, 2] as const) {
+        using optimizer = await fold(
+          device,
+          mesh,
+          [{ name: 'w', shape: [3001], family: 'dense' }, expert('e', 999)],
+          {
+            zeroStage,
+            correct,
+            update: adamw({ lr: 0.01, weightDecay: 0.1 }),
+          },
+        );
+        optimizer.load(
+          'w',
+          Float32Array.from({ length: 3001 }, (_, i) => Math.sin(i)),
+        );
+        for (let step = 0; step < 2; step++) {
+          const noise = (n: number, k: number) =>
+            Array.from({ length: n }, (_, i) => Math.sin(i * k + step + device.rank));
+          await microbatches(
+            optimizer,
+            { w: noise(3001, 2), e: noise(optimizer.gradient('e').length, 3) },
+            { w: noise(3001, 5), e: noise(optimizer.gradient('e').length, 7) },
+          );
+          await optimizer.step();
+        }
+        results.push([...optimizer.weight('w'), ...optimizer.weight('e')]);
+      }
+    }
+  }
+  return results;
+}
