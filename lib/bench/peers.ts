@@ -15,12 +15,19 @@ export type PeerAnswer<Row> =
   | { readonly missing: string };
 
 /**
- * Runs a script of bench/peers with FOLDSTEP_PYTHON, by default the `python3` in PATH. Whatever keeps it from an answer
+ * Runs a script of bench/peers with the program FOLDSTEP_PYTHON, by default the `python3` in PATH. Whatever keeps it from an answer
  * comes back as `missing`.
  */
 export async function askPeer<Row>(script: string, task: object): Promise<PeerAnswer<Row>> {
-  const python = process.env['FOLDSTEP_PYTHON'] ?? findProgram('python3');
-  if (python === undefined) return { missing: 'there is no python3 in PATH' };
+  const named = process.env['FOLDSTEP_PYTHON'];
+  const python = findProgram(named ?? 'python3');
+  if (python === undefined) {
+    const missing =
+      named === undefined
+        ? 'there is no python3 in PATH'
+        : `FOLDSTEP_PYTHON is ${named}, which is no program`;
+    return { missing: `${missing}; set FOLDSTEP_PYTHON to a Python that has the peer` };
+  }
   const [file, ...args] = [
     ...dieWithParent('KILL'),
     python,
@@ -38,9 +45,11 @@ export function presenceOf(name: string, answer: PeerAnswer<unknown>): PeerPrese
   return 'missing' in answer ? { name, missing: answer.missing } : { name, version: answer.version };
 }
 
-/** For people, one line a peer that is missing. */
-export function missingText(peers: readonly PeerPresence[]): string[] {
-  return peers.flatMap((peer) => ('missing' in peer ? [`${peer.name} is missing: ${peer.missing}`] : []));
+/** For people, one line a peer. */
+export function peersText(peers: readonly PeerPresence[]): string[] {
+  return peers.map((peer) =>
+    'missing' in peer ? `${peer.name} is missing: ${peer.missing}` : `${peer.name}: ${peer.version}`,
+  );
 }
 
 function outputOf(

@@ -37,6 +37,11 @@ export function bytesText(bytes: number): string {
   return `${Number.isInteger(value) ? value : value.toFixed(2)} ${units[step]}`;
 }
 
+/** Peak of a ledger that not every row has. */
+export function peakText(bytes: number | null): string {
+  return bytes === null ? 'not measured' : bytesText(bytes);
+}
+
 /** Such as `2^20` for powers of two, the number itself for others. */
 export function countText(count: number): string {
   const power = Math.log2(count);

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { accessSync, constants, statSync } from 'node:fs';
 import { totalmem } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { delimiter, join, resolve } from 'node:path';
 import { FoldstepError } from '../errors.js';
 
 /** The MPI implementations whose launchers take different flags. */
@@ -96,13 +96,23 @@ export function dieWithParent(signal: ParentSignal): string[] {
   return setpriv === undefined ? [] : [setpriv, '--pdeathsig', signal];
 }
 
-/** Absolute path of a program in PATH. */
+/** Absolute path of a program: of one in PATH, or of one named with its folder. */
 export function findProgram(name: string): string | undefined {
+  if (name.includes('/')) return isProgram(name) ? resolve(name) : undefined;
   return (process.env['PATH'] ?? '')
     .split(delimiter)
     .filter((folder) => folder.startsWith('/'))
     .map((folder) => join(folder, name))
-    .find((path) => existsSync(path));
+    .find(isProgram);
+}
+
+function isProgram(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
 }
 
 /**

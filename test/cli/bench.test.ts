@@ -131,11 +131,12 @@ module.exports = { ...addon, createBackend(...args) {
   });
 
   it('times the passes of a step', async () => {
-    const { rows } = await bench<StepReport>(['step', '--elements', '1000,70000', '--threads', '2']);
+    const { rows } = await bench<StepReport>(['step', '--elements', '1000,70000', '--threads', '1']);
     const ours = Object.keys(OPERATIONS);
     expect(rows.map(({ operation }) => operation)).to.deep.equal([...ours, ...ours, 'step']);
     for (const row of rows) {
-      expect(row.threads).to.equal(2);
+      expect(row.threads).to.equal(1);
+      expect(row.temporaryPeakBytes, row.operation).to.equal(0);
       expect(row.medianMs).to.be.above(0);
       if (row.operation !== 'step') expect(row.fractionOfCopy).to.be.above(0);
     }
@@ -156,7 +157,7 @@ module.exports = { ...addon, createBackend(...args) {
 
   it('draws a page beside the text', async () => {
     const file = `${scratch.folder}/report.html`;
-    const { code, stdout } = await foldstep([
+    const { code, stdout, stderr } = await foldstep([
       'bench',
       'boundary',
       '--elements',
@@ -164,11 +165,33 @@ module.exports = { ...addon, createBackend(...args) {
       '--report',
       file,
     ]);
-    expect(code).to.equal(0);
+    expect([code, stderr]).to.deep.equal([0, '']);
     expect(stdout).to.match(/^direct +2 +2000 .* 1\.00390625$/m);
     expect(readFileSync(file, 'utf8'))
       .to.match(/^<!doctype html>/)
       .and.to.contain('<svg');
+  });
+
+  it('draws the passes of a step at a single size, as short as one element', async () => {
+    const file = `${scratch.folder}/step.html`;
+    const { code, stderr } = await foldstep(['bench', 'step', '--elements', '1', '--report', file]);
+    expect([code, stderr]).to.deep.equal([0, '']);
+    const page = readFileSync(file, 'utf8');
+    expect(page.match(/<figure>/g)).to.have.length(3);
+    expect(page).to.contain('what this machine copies').and.not.to.contain('⚠');
+  });
+
+  it('refuses a page that cannot be written before it measures anything', async () => {
+    const file = `${scratch.folder}/none/report.html`;
+    const { code, stdout, stderr } = await foldstep(['bench', 'step', '--report', file]);
+    expect([code, stdout]).to.deep.equal([2, '']);
+    expect(stderr).to.contain(`INVALID_ARGUMENT: --report: ${file} cannot be written`);
+  });
+
+  it('refuses more threads than there are cores', async () => {
+    const { code, stderr } = await foldstep(['bench', 'step', '--threads', '4096']);
+    expect(code).to.equal(2);
+    expect(stderr).to.match(/INVALID_ARGUMENT: 4096 threads .* at most \d+, one a core/);
   });
 
   it('refuses what is no boundary and no count', async () => {

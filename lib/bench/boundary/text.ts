@@ -1,6 +1,6 @@
 import { hostText } from '../host.js';
-import { missingText } from '../peers.js';
-import { bytesText, countText, digits, type Table, tableText } from '../text.js';
+import { peersText } from '../peers.js';
+import { countText, digits, peakText, type Table, tableText } from '../text.js';
 import type { BoundaryReport } from './run.js';
 
 /** The rows, for people. */
@@ -12,7 +12,7 @@ export function boundaryTable({ rows }: BoundaryReport): Table {
       String(row.ranks),
       countText(row.elements),
       ...[row.medianMs, row.p10Ms, row.p90Ms].map((ms) => ms.toFixed(3)),
-      row.temporaryPeakBytes === null ? 'not measured' : bytesText(row.temporaryPeakBytes),
+      peakText(row.temporaryPeakBytes),
       digits(row.bandwidthGBs),
       String(row.value),
     ]),
@@ -26,7 +26,7 @@ export function boundaryNotes({ copyGBs, peers }: BoundaryReport): string[] {
     "Temporary bytes are the ledger's peak; bf16-round-trip and fp32-staging stage in buffers of the caller, which are counted as they are.",
     `GB/s: gradients read, accumulators read and written, over the time; this machine copies ${digits(copyGBs)} GB/s beyond its caches.`,
     'The value is what 1 and 1.0078125 average to: 1.00390625 is right.',
-    ...missingText(peers),
+    ...peersText(peers),
   ];
 }
 

@@ -3,17 +3,13 @@ import { boundaryNotes, boundaryTable } from '../boundary/text.js';
 import { hostText } from '../host.js';
 import { bytesText, digits, shortDigits } from '../text.js';
 import { pageHTML } from './page.js';
-import { lineChart } from './plots.js';
+import { lineChart, pointsOf } from './plots.js';
 
 /** The boundary as one self-contained page. */
 export function boundaryPage(report: BoundaryReport): string {
   const { rows, copyGBs, host } = report;
   const series = [...new Set(rows.map(({ path }) => path))];
-  const points = (y: (row: (typeof rows)[number]) => number | null) =>
-    rows.flatMap((row) => {
-      const value = y(row);
-      return value === null ? [] : [{ x: row.elements, y: value, series: row.path }];
-    });
+  const points = (y: (row: (typeof rows)[number]) => number | null) => pointsOf(rows, (row) => row.path, y);
   const x = 'gradient elements →';
   return pageHTML({
     title: `The boundary between ${rows[0]!.ranks} ranks`,

@@ -16,16 +16,16 @@ export interface Page {
   readonly notes: readonly string[];
 }
 
-/** Eight hues that are told apart in every kind of colour vision (Okabe and Ito), darkened for white and lightened for black. */
+/** Hues far from each other, dark enough for white and light enough for black; the marks' shapes tell series apart without them. */
 const LIGHT = [
   '#a86f00',
   '#0072b2',
   '#c04a00',
   '#007a5a',
   '#a34a80',
-  '#1f77a8',
+  '#6b3fa0',
   '#5b5b5b',
-  '#8a6d00',
+  '#b3003c',
   '#333333',
 ];
 const DARK = [
@@ -34,9 +34,9 @@ const DARK = [
   '#ff9150',
   '#3fd1a4',
   '#e59bc6',
-  '#8fd3ff',
+  '#b79cff',
   '#b5b5b5',
-  '#f0e442',
+  '#ff7a9c',
   '#eeeeee',
 ];
 
@@ -66,7 +66,7 @@ figcaption { font-size: .875rem; margin-top: 8px }
 .scroll { overflow-x: auto; margin-top: 16px }
 table { border-collapse: collapse; font-size: .875rem; font-variant-numeric: tabular-nums }
 th, td { padding: 4px 10px; text-align: right; white-space: nowrap; border-bottom: 1px solid var(--line) }
-th:first-child, td:first-child { text-align: left }
+th:first-child, td:first-child { text-align: left; position: sticky; left: 0; background: var(--paper) }
 </style>
 </head>
 <body>

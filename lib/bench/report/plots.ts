@@ -29,11 +29,23 @@ const SMALLEST_SHOWN = 1024;
 /** Marks told apart without colour too: each series has a shape of its own. */
 const SYMBOLS = ['circle', 'square', 'triangle', 'diamond', 'star', 'cross', 'wye', 'times', 'plus'] as const;
 
+/** A point for each row that has a value; `elements` along the axis below. */
+export function pointsOf<Row extends { readonly elements: number }>(
+  rows: readonly Row[],
+  series: (row: Row) => string,
+  y: (row: Row) => number | null,
+): Point[] {
+  return rows.flatMap((row) => {
+    const value = y(row);
+    return value === null ? [] : [{ x: row.elements, y: value, series: series(row) }];
+  });
+}
+
 /** A chart as SVG text. Its colours are CSS variables, `--series-0` and so on, in the order of `series`. */
 export function lineChart(chart: LineChart, series: readonly string[]): string {
   const { document } = parseHTML('<!doctype html><html><body></body></html>');
   const { points, limit, format } = chart;
-  const channels = { x: 'x', y: 'y', stroke: 'series' } as const;
+  const channels = { x: 'x', y: 'y', z: 'series', stroke: 'series' } as const;
   const picture: { outerHTML: string } = Plot.plot({
     document,
     width: WIDTH,
@@ -94,8 +106,18 @@ function yScale({ scale, points }: LineChart): Plot.ScaleOptions {
       ticks,
     };
   }
-  if (scale === 'log') return { type: 'log', ticks: powers(10, values) };
+  if (scale === 'log') return { type: 'log', ticks: decades(values) };
   return { zero: true, nice: true, ticks: 5 };
+}
+
+/** Powers of ten, and twice and five times those where `values` span too little for them. */
+function decades(values: readonly number[]): number[] {
+  const tens = powers(10, values);
+  if (tens.length > 2) return tens;
+  const [least, most] = [Math.min(...values), Math.max(...values)];
+  const finer = [tens[0]! / 10, ...tens].flatMap((ten) => [ten, 2 * ten, 5 * ten]);
+  const within = finer.filter((tick) => least <= tick && tick <= most);
+  return within.length > 0 ? within : [least, most];
 }
 
 /** The powers of a base that `values` lie between, those next to them included where they are within. */

@@ -1,15 +1,16 @@
 import { hostText } from '../host.js';
 import type { StepReport } from '../step/run.js';
 import { stepNotes, stepTable } from '../step/text.js';
-import { digits, shortDigits } from '../text.js';
+import { bytesText, shortDigits } from '../text.js';
 import { pageHTML } from './page.js';
-import { lineChart } from './plots.js';
+import { lineChart, pointsOf } from './plots.js';
 
 /** The passes of an optimizer step as one self-contained page. */
 export function stepPage(report: StepReport): string {
   const rows = report.rows.filter(({ operation }) => operation !== 'step');
   const series = [...new Set(rows.map(({ operation }) => operation))];
-  const limit = report.copyGBs.at(-1)!.copyGBs;
+  const points = (y: (row: (typeof rows)[number]) => number | null) =>
+    pointsOf(rows, (row) => row.operation, y);
   const x = 'elements →';
   return pageHTML({
     title: 'The passes of an optimizer step',
@@ -24,26 +25,40 @@ export function stepPage(report: StepReport): string {
             y: '↑ median, ms',
             scale: 'log',
             format: shortDigits,
-            points: rows.map((row) => ({ x: row.elements, y: row.medianMs, series: row.operation })),
+            points: points((row) => row.medianMs),
           },
           series,
         ),
         caption: 'Lower is better. Both axes are logarithmic.',
       },
       {
+        heading: 'Temporary memory',
+        chart: lineChart(
+          {
+            x,
+            y: '↑ peak, bytes',
+            scale: 'zeroAndLog',
+            format: bytesText,
+            points: points((row) => row.temporaryPeakBytes),
+          },
+          series,
+        ),
+        caption: 'Lower is better. Libraries that do not tell are left out.',
+      },
+      {
         heading: 'Bandwidth',
         chart: lineChart(
           {
             x,
-            y: '↑ GB/s, all threads',
+            y: '↑ of the machine’s copy of as many bytes',
             scale: 'linear',
             format: shortDigits,
-            points: rows.map((row) => ({ x: row.elements, y: row.bandwidthGBs, series: row.operation })),
-            limit: { y: limit, label: `copying beyond caches: ${digits(limit)}` },
+            points: points((row) => row.fractionOfCopy),
+            limit: { y: 1, label: 'what this machine copies' },
           },
           series,
         ),
-        caption: "Higher is better. Above the line the data come out of the processor's caches.",
+        caption: 'Higher is better. GB/s are in the table.',
       },
     ],
     table: stepTable(report),

@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { type Device, init } from '../../device/device.js';
+import { FoldstepError } from '../../errors.js';
 import { copyBandwidth } from '../copy-bandwidth.js';
 import { describeHost, type Host } from '../host.js';
 import { CALLS_PER_TURN, gigabytesPerSecond, type Timing, TURNS, timeCalls, timingOf } from '../measure.js';
@@ -11,6 +12,8 @@ import { Workbench } from './workbench.js';
 const PEER = { name: 'DeepSpeed CPUAdam on torch', script: 'step_deepspeed.py' };
 /** Elements of a sample at the least: a call on few is repeated, so that waiting for it does not show. */
 const ELEMENTS_PER_SAMPLE = 2 ** 20;
+/** Where elements are very few the call itself is what takes time. */
+const MOST_REPEATS = 256;
 export const WHOLE_STEP = { parameters: 1000, size: 256 };
 
 /** What the peers' passes move, to put their times on the same scale as ours. */
@@ -36,6 +39,8 @@ export interface StepRow extends Timing {
   readonly bandwidthGBs: number;
   /** Of the machine's own copy bandwidth at the same footprint. Null: there is none to compare with. */
   readonly fractionOfCopy: number | null;
+  /** The ledger's peak. Null: not measured. */
+  readonly temporaryPeakBytes: number | null;
 }
 
 export interface StepReport {
@@ -50,11 +55,20 @@ interface StepSamples {
   readonly operation: string;
   readonly elements: number;
   readonly samplesMs: readonly number[];
+  /** Of our own operations alone. */
+  readonly temporaryPeakBytes?: number;
 }
 
 /** Times every operation at every size, alone on all cores. Throws BenchmarkFailure for a wrong value. */
 export async function benchStep(options: StepOptions): Promise<StepReport> {
-  const { elements, threads = availableParallelism() } = options;
+  const cores = availableParallelism();
+  const { elements, threads = cores } = options;
+  if (threads > cores) {
+    throw new FoldstepError(
+      'INVALID_ARGUMENT',
+      `${threads} threads would only wait for each other here: --threads may be at most ${cores}, one a core`,
+    );
+  }
   const samples: StepSamples[] = [];
   const copies = new Map<number, number>();
   let peer: PeerPresence | undefined;
@@ -67,8 +81,11 @@ export async function benchStep(options: StepOptions): Promise<StepReport> {
     try {
       for (const count of elements) samples.push(...(await measureSize(device, count)));
       const { parameters, size } = WHOLE_STEP;
-      const samplesMs = await timeWholeStep(device, CALLS_PER_TURN, parameters, size);
-      samples.push({ operation: 'step', elements: parameters * size, samplesMs });
+      const what = { operation: 'step', elements: parameters * size };
+      samples.push({
+        ...what,
+        ...(await measured(device, () => timeWholeStep(device, CALLS_PER_TURN, parameters, size))),
+      });
     } finally {
       device.dispose();
     }
@@ -96,12 +113,22 @@ async function measureSize(device: Device, elements: number): Promise<StepSample
   const samples: StepSamples[] = [];
   try {
     for (const [operation, what] of Object.entries(OPERATIONS)) {
-      samples.push({ operation, elements, samplesMs: await measureOperation(device, bench, what) });
+      const result = await measured(device, () => measureOperation(device, bench, what));
+      samples.push({ operation, elements, ...result });
     }
   } finally {
     bench.dispose();
   }
   return samples;
+}
+
+/** With the peak of the ledger over the whole of it. */
+async function measured(
+  device: Device,
+  measure: () => Promise<number[]>,
+): Promise<Pick<StepSamples, 'samplesMs' | 'temporaryPeakBytes'>> {
+  device.temporaries.resetPeak();
+  return { samplesMs: await measure(), temporaryPeakBytes: device.temporaries.peakBytes };
 }
 
 async function measureOperation(device: Device, bench: Workbench, what: Operation): Promise<number[]> {
@@ -111,7 +138,7 @@ async function measureOperation(device: Device, bench: Workbench, what: Operatio
   what.enqueue(bench);
   await stream.synchronize();
   what.check(bench);
-  const repeats = Math.ceil(ELEMENTS_PER_SAMPLE / bench.elements);
+  const repeats = Math.min(MOST_REPEATS, Math.ceil(ELEMENTS_PER_SAMPLE / bench.elements));
   const samples = await timeCalls(
     CALLS_PER_TURN,
     () => {
@@ -139,6 +166,7 @@ function rowsOf(
     const timing = timingOf(same.flatMap(({ samplesMs }) => samplesMs));
     const bandwidthGBs = gigabytesPerSecond(bytesOf(operation, elements), timing.medianMs);
     const copyGBs = copies.get(footprintOf(bytesOf(operation, elements)));
+    const peaks = same.flatMap(({ temporaryPeakBytes }) => temporaryPeakBytes ?? []);
     return {
       operation,
       elements,
@@ -146,6 +174,7 @@ function rowsOf(
       ...timing,
       bandwidthGBs,
       fractionOfCopy: copyGBs === undefined ? null : bandwidthGBs / copyGBs,
+      temporaryPeakBytes: peaks.length === 0 ? null : Math.max(...peaks),
     };
   });
 }

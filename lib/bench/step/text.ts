@@ -1,12 +1,12 @@
 import { hostText } from '../host.js';
-import { missingText } from '../peers.js';
-import { countText, digits, type Table, tableText } from '../text.js';
+import { peersText } from '../peers.js';
+import { countText, digits, peakText, type Table, tableText } from '../text.js';
 import { type StepReport, WHOLE_STEP } from './run.js';
 
 /** The rows, for people. */
 export function stepTable({ rows }: StepReport): Table {
   return {
-    head: ['operation', 'elements', 'threads', 'median ms', 'p10', 'p90', 'GB/s', 'of copy'],
+    head: ['operation', 'elements', 'threads', 'median ms', 'p10', 'p90', 'GB/s', 'of copy', 'temporary'],
     rows: rows.map((row) => [
       row.operation,
       countText(row.elements),
@@ -14,6 +14,7 @@ export function stepTable({ rows }: StepReport): Table {
       ...[row.medianMs, row.p10Ms, row.p90Ms].map((ms) => ms.toFixed(3)),
       digits(row.bandwidthGBs),
       row.fractionOfCopy === null ? '' : row.fractionOfCopy.toFixed(2),
+      peakText(row.temporaryPeakBytes),
     ]),
   };
 }
@@ -24,7 +25,7 @@ export function stepNotes({ peers }: StepReport): string[] {
     "GB/s: bytes that the pass reads and writes, over its time; on other libraries' rows the bytes of our one pass.",
     '"of copy" is against this machine\'s own copy at the same footprint, by the C library on every core, in the same run.',
     `sgd and adamw clip, update, write BF16 and clear; step is the whole of step() on ${WHOLE_STEP.parameters} parameters.`,
-    ...missingText(peers),
+    ...peersText(peers),
   ];
 }
 

@@ -26,9 +26,9 @@ export function benchBoundaryCommand(): Command {
       'gradient elements, one count or several with commas (default: 1048576; for --report 2^14 to 2^24)',
       parseCounts,
     )
-    .option('--ranks <count>', 'lanes', parseCount, 2)
+    .option('--ranks <count>', 'lanes, at least 2', parseCount, 2)
     .option('--mirror', 'write the corrected gradient back')
-    .option('--peers', 'torch with gloo too, in turn with ours')
+    .option('--peers', 'torch with gloo too, in turn with ours; FOLDSTEP_PYTHON names the Python that has it')
     .option('--report <file>', 'write a page with plots to an HTML file as well')
     .option('--json', 'print one JSON object and nothing else on standard output')
     .action((options: BoundaryOptions) => reportFailure(() => boundary(options)));
@@ -39,8 +39,7 @@ async function boundary({ ranks, mirror = false, peers = false, ...output }: Bou
     throw new FoldstepError('INVALID_ARGUMENT', 'a boundary is between ranks: --ranks must be at least 2');
   }
   const elements = output.elements ?? (output.report === undefined ? ELEMENTS : SWEEP);
-  const report = await benchBoundary({ elements, ranks, mirror, peers });
-  await present(report, output, {
+  await present(() => benchBoundary({ elements, ranks, mirror, peers }), output, {
     text: boundaryText,
     page: async (result) => (await import('../../bench/report/boundary-page.js')).boundaryPage(result),
   });

@@ -1,7 +1,8 @@
 import { InvalidArgumentError } from 'commander';
 import { BenchmarkFailure } from '../../bench/failure.js';
+import { FoldstepError } from '../../errors.js';
 import { EXIT_FAILED } from '../exit-codes.js';
-import { writeNamedFile } from '../write-file.js';
+import { checkWritable, writeNamedFile } from '../write-file.js';
 
 /** What every benchmark may be asked for. */
 export interface BenchOptions {
@@ -25,7 +26,8 @@ export async function reportFailure(run: () => Promise<void>): Promise<void> {
   try {
     await run();
   } catch (error) {
-    if (!(error instanceof BenchmarkFailure)) throw error;
+    const tooLarge = error instanceof FoldstepError && error.code === 'OUT_OF_MEMORY';
+    if (!(error instanceof BenchmarkFailure || tooLarge)) throw error;
     process.stderr.write(`foldstep bench: ${error.message}\n`);
     process.exitCode = EXIT_FAILED;
   }
@@ -38,11 +40,14 @@ export interface Presentation<Report> {
   page(report: Report): Promise<string>;
 }
 
+/** Measures, and tells as asked for; first makes sure that a page can be written. */
 export async function present<Report>(
-  report: Report,
+  measure: () => Promise<Report>,
   { json, report: file }: BenchOptions,
   { text, page }: Presentation<Report>,
 ): Promise<void> {
+  if (file !== undefined) checkWritable('--report', file);
+  const report = await measure();
   process.stdout.write(json ? `${JSON.stringify(report)}\n` : text(report));
   if (file !== undefined) writeNamedFile('--report', file, await page(report));
 }

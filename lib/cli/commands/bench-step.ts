@@ -19,15 +19,18 @@ export function benchStepCommand(): Command {
     )
     .option('--elements <counts>', 'one count or several with commas (default: 2^16 to 2^26)', parseCounts)
     .option('--threads <count>', 'that share a pass (default: one for each core)', parseCount)
-    .option('--peers', "DeepSpeed's CPUAdam and torch's norm too, in turn with ours")
+    .option(
+      '--peers',
+      "DeepSpeed's CPUAdam and torch's norm too, in turn with ours; FOLDSTEP_PYTHON names the Python that has them",
+    )
     .option('--report <file>', 'write a page with plots to an HTML file as well')
     .option('--json', 'print one JSON object and nothing else on standard output')
     .action((options: StepOptions) => reportFailure(() => step(options)));
 }
 
 async function step({ elements = ELEMENTS, threads, peers = false, ...output }: StepOptions): Promise<void> {
-  const report = await benchStep({ elements, peers, ...(threads === undefined ? {} : { threads }) });
-  await present(report, output, {
+  const measure = () => benchStep({ elements, peers, ...(threads === undefined ? {} : { threads }) });
+  await present(measure, output, {
     text: stepText,
     page: async (result) => (await import('../../bench/report/step-page.js')).stepPage(result),
   });

@@ -26,6 +26,7 @@ const step = {
     ...timing,
     bandwidthGBs: 30,
     fractionOfCopy: 0.9,
+    temporaryPeakBytes: 0,
   })),
   copyGBs: [{ footprint: 4096, copyGBs: 33 }],
   peers: [],
@@ -35,7 +36,7 @@ const step = {
 describe('pages and texts of benchmarks', () => {
   for (const [name, html, charts] of [
     ['boundary', boundaryPage(boundary), 3],
-    ['step', stepPage(step), 2],
+    ['step', stepPage(step), 3],
   ] as const) {
     it(`draws the ${name} on one page that needs nothing else`, () => {
       expect(html.match(/<svg/g)).to.have.length(charts);
