@@ -8,6 +8,7 @@
 #include "cpu/stream.hpp"
 #include "cpu/window/cpu_window.hpp"
 #include "cpu/window/shared_memory.hpp"
+#include "runtime/foreign_memory.hpp"
 #include "runtime/world.hpp"
 
 namespace foldstep {
@@ -44,6 +45,10 @@ std::shared_ptr<Stream> CpuBackend::create_stream() {
 
 std::shared_ptr<Memory> CpuBackend::allocate(std::size_t bytes) {
   return std::make_shared<HostMemory>(bytes);
+}
+
+std::shared_ptr<Memory> CpuBackend::wrap(std::byte* address, std::size_t bytes) {
+  return std::make_shared<ForeignMemory>(address, bytes);
 }
 
 void CpuBackend::create_window(Stream& stream, std::shared_ptr<Communicator> communicator, std::size_t bytes,

@@ -22,6 +22,9 @@ class CpuBackend final : public Backend {
 
   std::shared_ptr<Stream> create_stream() override;
   std::shared_ptr<Memory> allocate(std::size_t bytes) override;
+  std::shared_ptr<Memory> allocate_host(std::size_t bytes) override { return allocate(bytes); }
+  std::shared_ptr<Memory> wrap(std::byte* address, std::size_t bytes) override;
+  std::shared_ptr<Communicator> join(std::shared_ptr<Communicator> world) override { return world; }
   void create_window(Stream& stream, std::shared_ptr<Communicator> communicator, std::size_t bytes,
                      std::function<void(std::shared_ptr<PeerWindow>)> done) override;
 

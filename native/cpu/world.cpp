@@ -45,7 +45,7 @@ World open_alone(const WorldOptions& options) {
 
 /// Finds the ranks that share memory with this one.
 void find_node(cpu::CpuCommunicator& communicator, World& world) {
-  const cpu::Cancelled never{false};
+  const Cancelled never{false};
   struct Buffers {
     cpu::NodeHash mine;
     std::vector<cpu::NodeHash> all;
@@ -53,7 +53,7 @@ void find_node(cpu::CpuCommunicator& communicator, World& world) {
   const auto buffers = std::make_shared<Buffers>(
       Buffers{cpu::hash_node(cpu::node_identity()),
               std::vector<cpu::NodeHash>(static_cast<std::size_t>(communicator.size()))});
-  communicator.meet(cpu::announce("node discovery"), never);
+  communicator.meet(announce("node discovery"), never);
   communicator.wait(
       communicator.transport().all_gather(buffers->mine.data(), buffers->all.data(), sizeof(cpu::NodeHash)),
       never, buffers);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 
 #include "numerics/bits.hpp"
@@ -8,7 +9,14 @@
 /// The terms of a norm in FP64. Squares of FP32 values are exact there and neither overflow nor vanish.
 namespace foldstep::numerics {
 
-/// A block is summed in this many interleaved sums: element i goes to sum i % norm_lanes.
+/// Which norm: p = 1, p = 2, any other p >= 1, or the maximum.
+enum class NormKind : std::uint8_t { One = 0, Two = 1, Power = 2, Infinity = 3 };
+
+/// Norm sums are formed in blocks of this many elements, counted from the start of a segment. Element i of a
+/// block goes to the block's sum i % norm_lanes; block j of a rank's plan goes to its group's sum
+/// j % norm_lanes; both are folded as a fixed tree. That makes a norm's bits independent of threads and
+/// vector width.
+constexpr std::size_t norm_block_size = 16384;
 constexpr int norm_lanes = 32;
 
 /// Powers of `power` are taken for exponents up to this one: 0.5^1000 is still a normal FP64 number.
@@ -43,6 +51,12 @@ FOLDSTEP_HD double fold_lanes(double* sums) {
     for (int i = 0; i < half; ++i) sums[i] = sums[i] + sums[i + half];
   }
   return sums[0];
+}
+
+/// Of two parts of a norm.
+FOLDSTEP_HD double combine(NormKind kind, double a, double b) {
+  if (kind == NormKind::Infinity) return b > a ? b : a;
+  return a + b;
 }
 
 /// min(1, max_norm / (norm + 1e-6)); 1 where nothing is to be clipped: max_norm 0 or norm 0.

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -18,10 +19,19 @@
 
 namespace foldstep {
 
+/// What carries the collectives of a device that has its own memory.
+enum class Collectives : std::uint8_t {
+  Auto = 0,  ///< NCCL where it is there and every rank has a device of its own, else the host
+  Nccl = 1,
+  Host = 2,  ///< MPI, through pinned memory
+};
+
 struct BackendOptions {
   std::chrono::milliseconds deadline{60'000};  ///< of everything that waits for another rank
   int threads = 0;                             ///< per rank; 0: the cores of this host divided by its ranks
+  int local_rank = 0;                          ///< of this rank among those of this host
   int local_ranks = 1;                         ///< ranks on this host
+  Collectives collectives = Collectives::Auto;
 };
 
 /// A kind of device and everything that is made on it. One per environment; outlives what it made.
@@ -38,6 +48,14 @@ class Backend {
   virtual std::shared_ptr<Stream> create_stream() = 0;
   /// Zeroed, page-aligned.
   virtual std::shared_ptr<Memory> allocate(std::size_t bytes) = 0;
+  /// Zeroed; where the processors of the host and the device both reach it.
+  virtual std::shared_ptr<Memory> allocate_host(std::size_t bytes) = 0;
+  /// The device's memory that somebody else owns and keeps for as long as this is used.
+  virtual std::shared_ptr<Memory> wrap(std::byte* address, std::size_t bytes) = 0;
+
+  /// The world's communicator, with collectives on this device's memory. Collective: blocks until every rank
+  /// has come.
+  virtual std::shared_ptr<Communicator> join(std::shared_ptr<Communicator> world) = 0;
   /// Collective over `communicator`, whose members must share memory; `bytes` must be the same on all. `done`
   /// is called on the stream's thread before the stream goes on; it is not called if the creation fails.
   virtual void create_window(Stream& stream, std::shared_ptr<Communicator> communicator, std::size_t bytes,

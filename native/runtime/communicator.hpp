@@ -12,6 +12,8 @@
 
 namespace foldstep {
 
+struct Announcement;
+
 /// A group of ranks and its collectives. Every member must enqueue the same operations in the same order; one
 /// that does something else is found out before any payload moves (Code::OperationMismatch on every member),
 /// one that does not come within the deadline is named (Code::DeadlineExceeded). After either the
@@ -25,6 +27,8 @@ class Communicator {
   virtual const std::vector<int>& world_ranks() const = 0;  ///< of the members, in order
 
   virtual void barrier(Stream& stream) = 0;
+  /// Passes when every member is about to do what `mine` says; its sequence is filled in.
+  virtual void meet(Stream& stream, const Announcement& mine) = 0;
   /// In place. BF16 is summed in FP32 in rank order and rounded once.
   virtual void all_reduce(Stream& stream, Span data, std::size_t count, DType type, ReduceOp op) = 0;
   /// `source` holds size() * count elements, `target` count: the sum's part of this rank.

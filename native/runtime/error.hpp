@@ -23,6 +23,10 @@ enum class Code {
   OutOfMemory,
   MpiUnavailable,
   MpiFailed,
+  DeviceUnavailable,
+  DeviceFailed,
+  DeviceShared,
+  NcclFailed,
   Internal,
 };
 
@@ -56,6 +60,14 @@ constexpr std::string_view name_of(Code code) {
       return "MPI_UNAVAILABLE";
     case Code::MpiFailed:
       return "MPI_FAILED";
+    case Code::DeviceUnavailable:
+      return "DEVICE_UNAVAILABLE";
+    case Code::DeviceFailed:
+      return "DEVICE_FAILED";
+    case Code::DeviceShared:
+      return "DEVICE_SHARED";
+    case Code::NcclFailed:
+      return "NCCL_FAILED";
     case Code::Internal:
       break;
   }

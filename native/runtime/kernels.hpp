@@ -5,14 +5,16 @@
 #include <memory>
 #include <vector>
 
+#include "numerics/norm_finish.hpp"
 #include "runtime/dtype.hpp"
 #include "runtime/memory.hpp"
 #include "runtime/stream.hpp"
 
 namespace foldstep {
 
-/// Which norm: p = 1, p = 2, any other p >= 1, or the maximum.
-enum class NormKind : std::uint8_t { One = 0, Two = 1, Power = 2, Infinity = 3 };
+using numerics::NormKind;
+using numerics::NormScalars;
+using numerics::partials_length;
 
 /// A run of elements of the accumulator arena that belong to one parameter.
 struct NormSegment {
@@ -26,26 +28,6 @@ struct NormSegment {
 struct NormPlan {
   std::vector<NormSegment> segments;
   std::uint32_t groups = 1;
-};
-
-/// What one rank contributes to the norm: `groups` FP64 sums (or maxima), then 1 + the index of the first
-/// parameter with a non-finite element, or 0.
-constexpr std::size_t partials_length(std::uint32_t groups) {
-  return groups + std::size_t{1};
-}
-
-/// The result of a norm, FP64: the global norm; the group norms; the clip coefficient of each group; 1 if the
-/// step is to be skipped, else 0; and 1 + the lowest rank with a non-finite element and 1 + its first such
-/// parameter, or 0 and 0.
-struct NormScalars {
-  std::uint32_t groups;
-  static constexpr std::size_t norm = 0;
-  constexpr std::size_t group_norm(std::uint32_t g) const { return 1 + std::size_t{g}; }
-  constexpr std::size_t coefficient(std::uint32_t g) const { return 1 + std::size_t{groups} + g; }
-  constexpr std::size_t skip() const { return 1 + 2 * std::size_t{groups}; }
-  constexpr std::size_t rank() const { return 2 + 2 * std::size_t{groups}; }
-  constexpr std::size_t parameter() const { return 3 + 2 * std::size_t{groups}; }
-  constexpr std::size_t length() const { return 4 + 2 * std::size_t{groups}; }
 };
 
 struct FinishNorm {

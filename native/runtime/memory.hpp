@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstring>
 #include <memory>
 
 namespace foldstep {
@@ -9,8 +10,18 @@ namespace foldstep {
 class Memory {
  public:
   virtual ~Memory() = default;
+  /// Address on the device.
   virtual std::byte* data() const = 0;
   virtual std::size_t bytes() const = 0;
+  /// Whether this process's processors may read and write at `data()`.
+  virtual bool host_accessible() const { return true; }
+  /// Copies out of and into the block, as streams have left it; blocks until it is done.
+  virtual void read(std::size_t offset, void* target, std::size_t count) const {
+    std::memcpy(target, data() + offset, count);
+  }
+  virtual void write(std::size_t offset, const void* source, std::size_t count) {
+    std::memcpy(data() + offset, source, count);
+  }
 };
 
 /// A place in a block.

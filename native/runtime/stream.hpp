@@ -14,6 +14,10 @@ class Stream {
 
   virtual ~Stream() = default;
 
+  /// What other libraries know it by, such as a cudaStream_t; null where there is nothing of the kind. Work
+  /// that they enqueue there is ordered behind operations of ours whose notification has come.
+  virtual void* native_handle() const { return nullptr; }
+
   /// Calls back, on a thread of the stream's own, when everything enqueued so far has run or been skipped;
   /// with the first error since the last notification, or null.
   virtual void notify(Callback callback) = 0;

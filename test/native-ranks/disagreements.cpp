@@ -100,8 +100,8 @@ void different_order(Job& job) {
   job.test("other details of an operation of the backend's own", [&] {
     Expendable all(job);
     auto& group = static_cast<cpu::CpuCommunicator&>(*all.group);
-    cpu::CpuStream::of(all.stream).enqueue([&](const cpu::Cancelled& cancelled) {
-      group.meet(cpu::announce("accumulate", 7, group.rank() == 0 ? 0x3f800000U : 0x3f000000U), cancelled);
+    cpu::CpuStream::of(all.stream).enqueue([&](const Cancelled& cancelled) {
+      group.meet(announce("accumulate", 7, group.rank() == 0 ? 0x3f800000U : 0x3f000000U), cancelled);
     });
     const Error error = all.expect(Code::OperationMismatch);
     expect_text(error, "accumulate #1 (count 7, details 0x3f800000 0x0 0x0 0x0)");
@@ -126,8 +126,8 @@ void different_blocks(Job& job) {
 std::shared_ptr<cpu::CpuCommunicator> impatient(Job& job) {
   auto& world = static_cast<cpu::CpuCommunicator&>(*job.world.communicator);
   std::shared_ptr<cpu::Transport> transport;
-  job.stream.enqueue([&](const cpu::Cancelled& cancelled) {
-    world.meet(cpu::announce("split"), cancelled);
+  job.stream.enqueue([&](const Cancelled& cancelled) {
+    world.meet(announce("split"), cancelled);
     transport = world.transport().split(0, 0);
   });
   finish(job.stream);
@@ -155,9 +155,8 @@ void late_rank(Job& job) {
     const auto group = impatient(job);
     if (group->rank() == group->size() - 1) {
       // Announces, then fails to take part.
-      job.stream.enqueue([&](const cpu::Cancelled& cancelled) {
-        group->meet(cpu::announce("all-reduce", 100'000), cancelled);
-      });
+      job.stream.enqueue(
+          [&](const Cancelled& cancelled) { group->meet(announce("all-reduce", 100'000), cancelled); });
       finish(job.stream);
       std::this_thread::sleep_for(milliseconds(1500));
       return;

@@ -1,10 +1,8 @@
 // Who works on what: every covered element exactly once, whatever the sizes.
 #include "check.hpp"
-#include "cpu/fold/layout.hpp"
+#include "runtime/layout.hpp"
 
 using namespace foldstep;
-using cpu::Layout;
-using cpu::Range;
 
 namespace {
 

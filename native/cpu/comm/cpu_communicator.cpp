@@ -9,10 +9,10 @@
 
 #include "cpu/comm/abandoned.hpp"
 #include "cpu/comm/alone_transport.hpp"
-#include "cpu/comm/arguments.hpp"
 #include "cpu/comm/bf16_collectives.hpp"
 #include "cpu/comm/patience.hpp"
 #include "cpu/comm/rendezvous.hpp"
+#include "runtime/collective_checks.hpp"
 
 namespace foldstep::cpu {
 namespace {
@@ -137,6 +137,10 @@ void CpuCommunicator::wait(Transport::Pending pending, const Cancelled& cancelle
 void CpuCommunicator::barrier(Stream& stream) {
   // To have met is to have passed a barrier.
   enqueue_met(stream, announce("barrier"), [](CpuCommunicator&, const Cancelled&) {});
+}
+
+void CpuCommunicator::meet(Stream& stream, const Announcement& mine) {
+  enqueue_met(stream, mine, [](CpuCommunicator&, const Cancelled&) {});
 }
 
 void CpuCommunicator::all_reduce(Stream& stream, Span data, std::size_t count, DType type, ReduceOp op) {

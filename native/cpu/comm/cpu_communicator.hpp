@@ -5,9 +5,9 @@
 #include <memory>
 #include <vector>
 
-#include "cpu/comm/announcement.hpp"
 #include "cpu/comm/transport.hpp"
 #include "cpu/stream.hpp"
+#include "runtime/announcement.hpp"
 #include "runtime/communicator.hpp"
 #include "runtime/error.hpp"
 
@@ -26,6 +26,7 @@ class CpuCommunicator final : public Communicator, public std::enable_shared_fro
   const std::vector<int>& world_ranks() const override;
 
   void barrier(Stream& stream) override;
+  void meet(Stream& stream, const Announcement& mine) override;
   void all_reduce(Stream& stream, Span data, std::size_t count, DType type, ReduceOp op) override;
   void reduce_scatter(Stream& stream, Span source, Span target, std::size_t count, DType type,
                       ReduceOp op) override;

@@ -1,22 +1,13 @@
 #include "cpu/comm/mpi_loader.hpp"
 
-#include <dlfcn.h>
-
-#include <cstdlib>
-#include <filesystem>
+#include <stdexcept>
 #include <string>
 
 #include "runtime/error.hpp"
+#include "runtime/plugin.hpp"
 
 namespace foldstep::cpu {
 namespace {
-
-std::string library_path() {
-  if (const char* named = std::getenv("FOLDSTEP_MPI_PLUGIN")) return named;
-  Dl_info info{};
-  dladdr(reinterpret_cast<const void*>(&load_mpi_library), &info);
-  return (std::filesystem::path(info.dli_fname).parent_path() / "foldstep_mpi.so").string();
-}
 
 [[noreturn]] void fail(const std::string& what) {
   throw Error(
@@ -29,13 +20,14 @@ std::string library_path() {
 }  // namespace
 
 MpiLibrary& load_mpi_library() {
-  const std::string path = library_path();
-  if (!std::filesystem::exists(path)) fail("its MPI part, " + path + ", is not built");
-  void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (handle == nullptr) fail(dlerror());
-  const auto entry = reinterpret_cast<MpiLibrary& (*)()>(dlsym(handle, mpi_library_symbol));
-  if (entry == nullptr) fail(path + " is not foldstep's MPI part");
-  return entry();
+  try {
+    const Plugin plugin("foldstep_mpi.so", "FOLDSTEP_MPI_PLUGIN");
+    return plugin.function<MpiLibrary&()>(mpi_library_symbol)();
+  } catch (const Error&) {
+    throw;
+  } catch (const std::runtime_error& error) {
+    fail(error.what());
+  }
 }
 
 }  // namespace foldstep::cpu

@@ -7,9 +7,9 @@
 #include <memory>
 #include <vector>
 
-#include "cpu/comm/announcement.hpp"
 #include "cpu/comm/transport.hpp"
 #include "cpu/stream.hpp"
+#include "runtime/announcement.hpp"
 
 namespace foldstep::cpu {
 

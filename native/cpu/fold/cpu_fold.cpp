@@ -1,8 +1,5 @@
 #include "cpu/fold/cpu_fold.hpp"
 
-#include <bit>
-#include <cstdint>
-#include <string>
 #include <utility>
 
 #include "cpu/fold/element_passes.hpp"
@@ -13,38 +10,6 @@
 namespace foldstep::cpu {
 
 namespace {
-
-bool in_shared_memory(Path path) {
-  return path == Path::Direct || path == Path::Owner;
-}
-
-void check_float(DType type) {
-  if (type == DType::BF16 || type == DType::F32) return;
-  throw Error(Code::InvalidDtype, "gradients are bfloat16 or float32, not " + std::string(name_of(type)));
-}
-
-Descriptor describe(Operation operation, Path path, DType type, const Geometry& geometry) {
-  Descriptor descriptor;
-  descriptor.operation = operation;
-  descriptor.path = path;
-  descriptor.type = type;
-  descriptor.begin = geometry.begin;
-  descriptor.end = geometry.end;
-  descriptor.shard_length = geometry.shard_length;
-  descriptor.replicas = geometry.replicas;
-  return descriptor;
-}
-
-Announcement announcement_of(const Descriptor& d) {
-  const auto facts = {static_cast<unsigned>(d.path), static_cast<unsigned>(d.type),
-                      static_cast<unsigned>(d.accumulation), unsigned{d.mirror}, unsigned{d.sharded}};
-  std::uint64_t packed = std::bit_cast<std::uint32_t>(d.scale);
-  for (const unsigned fact : facts) packed = packed << 4 | fact;
-  Announcement announcement = announce(name_of(d.operation), d.end - d.begin, packed, d.begin);
-  announcement.detail[2] = d.shard_length;
-  announcement.detail[3] = static_cast<std::uint64_t>(d.replicas);
-  return announcement;
-}
 
 /// An operation as it waits on the stream.
 struct Job {
@@ -60,7 +25,7 @@ struct Job {
     if (members.size() == 1) return here(pass);
     members.meet(descriptor, cancelled, [&](Signals::Turn* turn) {
       if (in_shared_memory(descriptor.path)) return shared(pass, *turn);
-      members.communicator()->meet(announcement_of(descriptor), cancelled);
+      members.communicator()->meet(announce(descriptor), cancelled);
       apart(pass);
     });
   }
@@ -101,22 +66,13 @@ void reduce_alone(const Pass& pass, const Fold::Reduce& request) {
 CpuFold::CpuFold(std::shared_ptr<Context> context) : context_(std::move(context)) {}
 
 void CpuFold::accumulate(Stream& stream, const Team& team, const Accumulate& request) {
-  check_float(request.gradient_type);
+  const Layout layout = check_accumulate(team, request);
   Members members(team);
-  const Layout layout(request.geometry, members.size());
-  check_span(request.gradient, layout.extent(size_of(request.gradient_type)), "gradients");
-  check_span(request.accumulator, accumulator_extent(layout, members.index(), request.sharded),
-             "accumulators");
-
-  Descriptor mine = describe(Operation::Accumulate, request.path, request.gradient_type, request.geometry);
-  mine.accumulation = request.accumulation;
-  mine.mirror = request.mirror;
-  mine.sharded = request.sharded;
-  mine.scale = request.scale;
+  Descriptor mine = describe(request);
   if (in_shared_memory(request.path) && members.size() > 1) {
-    mine.data_offset = members.window_offset(request.gradient, "gradients");
+    mine.data_offset = window_offset(members.window(), request.gradient, "gradients");
     if (request.path == Path::Owner && request.geometry.replicas > 1) {
-      mine.accumulator_offset = members.window_offset(request.accumulator, "accumulators");
+      mine.accumulator_offset = window_offset(members.window(), request.accumulator, "accumulators");
     }
   }
   CpuStream::of(stream).enqueue(
@@ -141,20 +97,11 @@ void CpuFold::accumulate(Stream& stream, const Team& team, const Accumulate& req
 }
 
 void CpuFold::reduce(Stream& stream, const Team& team, const Reduce& request) {
-  check_float(request.type);
+  const Layout layout = check_reduce(team, request);
   Members members(team);
-  const Layout layout(request.geometry, members.size());
-  if (request.sharded && layout.shards() != 1) {
-    throw Error(Code::InvalidArgument, "a sharded reduction is among the replicas of one shard, not over " +
-                                           std::to_string(layout.shards()) + " shards");
-  }
-  check_span(request.data, layout.extent(size_of(request.type)), "data");
-
-  Descriptor mine = describe(Operation::Reduce, request.path, request.type, request.geometry);
-  mine.sharded = request.sharded;
-  mine.scale = request.scale;
+  Descriptor mine = describe(request);
   if (in_shared_memory(request.path) && members.size() > 1) {
-    mine.data_offset = members.window_offset(request.data, "data");
+    mine.data_offset = window_offset(members.window(), request.data, "data");
   }
   CpuStream::of(stream).enqueue(
       [job = Job{context_, std::move(members), layout, mine}, request](const Cancelled& cancelled) {
@@ -172,17 +119,11 @@ void CpuFold::reduce(Stream& stream, const Team& team, const Reduce& request) {
 }
 
 void CpuFold::gather(Stream& stream, const Team& team, const Gather& request) {
+  const Layout layout = check_gather(team, request);
   Members members(team);
-  const Layout layout(request.geometry, members.size());
-  if (request.geometry.replicas != 1) {
-    throw Error(Code::InvalidArgument, "a gather is over shards without replicas, not with " +
-                                           std::to_string(request.geometry.replicas));
-  }
-  check_span(request.data, layout.extent(size_of(request.type)), "data");
-
-  Descriptor mine = describe(Operation::Gather, request.path, request.type, request.geometry);
+  Descriptor mine = describe(request);
   if (in_shared_memory(request.path) && members.size() > 1) {
-    mine.data_offset = members.window_offset(request.data, "data");
+    mine.data_offset = window_offset(members.window(), request.data, "data");
   }
   CpuStream::of(stream).enqueue(
       [job = Job{context_, std::move(members), layout, mine}, request](const Cancelled& cancelled) {

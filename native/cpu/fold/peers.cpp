@@ -1,23 +1,10 @@
 #include "cpu/fold/peers.hpp"
 
-#include <algorithm>
-
 namespace foldstep::cpu {
-
-std::size_t accumulator_index(const Layout& layout, int member, bool sharded, std::size_t first) {
-  const std::size_t origin = sharded ? layout.shard_origin(member) : 0;
-  return std::max(first, origin) - origin;
-}
-
-std::size_t accumulator_extent(const Layout& layout, int member, bool sharded) {
-  const Range shard = layout.shard(member);
-  if (shard.size() == 0) return 0;
-  return accumulator_index(layout, member, sharded, shard.end) * sizeof(float);
-}
 
 float* own_accumulator(const Pass& pass, const Fold::Accumulate& request, std::size_t first) {
   return request.accumulator.as<float>() +
-         accumulator_index(pass.layout, pass.members.index(), request.sharded, first);
+         pass.layout.accumulator_index(pass.members.index(), request.sharded, first);
 }
 
 std::vector<void*> peer_data(const Pass& pass, const Signals::Turn& turn, DType type, std::size_t first) {
@@ -34,8 +21,8 @@ std::vector<float*> replica_accumulators(const Pass& pass, const Signals::Turn& 
                                          const Fold::Accumulate& request, std::size_t first) {
   const Layout& layout = pass.layout;
   const int self = pass.members.index();
-  const std::size_t extent = accumulator_extent(layout, self, request.sharded);
-  const std::size_t index = accumulator_index(layout, self, request.sharded, first);
+  const std::size_t extent = layout.accumulator_extent(self, request.sharded);
+  const std::size_t index = layout.accumulator_index(self, request.sharded, first);
   std::vector<float*> accumulators{own_accumulator(pass, request, first)};
   for (int i = 0; i < layout.geometry().replicas; ++i) {
     const int member = layout.first_replica(self) + i;

@@ -7,13 +7,6 @@
 
 namespace foldstep::cpu {
 
-/// Index of element `first` of the flat layout in a member's accumulator. `first` lies in the member's shard;
-/// if that is empty, the index is of no element.
-std::size_t accumulator_index(const Layout& layout, int member, bool sharded, std::size_t first);
-
-/// Bytes from an accumulator's first element to the end of what the member works on.
-std::size_t accumulator_extent(const Layout& layout, int member, bool sharded);
-
 /// Element `first` of this rank's accumulator.
 float* own_accumulator(const Pass& pass, const Fold::Accumulate& request, std::size_t first);
 

@@ -3,31 +3,26 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
-#include <string>
-#include <string_view>
 #include <vector>
 
 #include "cpu/comm/cpu_communicator.hpp"
-#include "cpu/fold/layout.hpp"
 #include "cpu/window/cpu_window.hpp"
 #include "runtime/fold.hpp"
+#include "runtime/fold_checks.hpp"
+#include "runtime/layout.hpp"
 
 namespace foldstep::cpu {
 
 /// A Team with its members found in its window.
 class Members {
  public:
-  /// Errors: Code::InvalidArgument.
+  /// Errors: Code::InvalidArgument. `team` has been checked.
   explicit Members(const Team& team);
 
   int size() const { return communicator_->size(); }
   int index() const { return communicator_->rank(); }
   const std::shared_ptr<CpuCommunicator>& communicator() const { return communicator_; }
-  bool has_window() const { return window_ != nullptr; }
-
-  /// Where `span` lies in this rank's slab, in bytes. Errors: Code::PathUnavailable if the path needs a
-  /// window and there is none, or the span lies elsewhere.
-  std::size_t window_offset(const Span& span, std::string_view what) const;
+  const CpuWindow* window() const { return window_.get(); }
 
   /// Runs `body` once every member is about to do what `mine` says. `turn` is null without a window.
   void meet(Descriptor mine, const Cancelled& cancelled,
@@ -50,8 +45,5 @@ struct Pass {
   const Layout& layout;
   const Cancelled& cancelled;
 };
-
-/// Errors: Code::InvalidArgument if there is no memory, InvalidLength if it ends before `bytes`.
-void check_span(const Span& span, std::size_t bytes, std::string_view what);
 
 }  // namespace foldstep::cpu

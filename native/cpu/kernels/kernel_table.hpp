@@ -66,10 +66,7 @@ struct KernelTable {
   void (*update)(const UpdateSlice& slice, const UpdateSettings& settings);
 };
 
-/// Norm sums are formed in blocks of this many elements, counted from the start of a segment, and added in
-/// order: that, and a fixed number of interleaved partial sums inside a block, makes them independent of
-/// threads and vector width.
-constexpr std::size_t norm_block_size = 16384;
+using numerics::norm_block_size;
 
 /// The tables this machine can run, best first; "portable" is always there.
 const std::vector<const KernelTable*>& available_kernel_tables();

@@ -5,12 +5,11 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "cpu/window/descriptor.hpp"
+#include "cpu/cache_line.hpp"
+#include "runtime/descriptor.hpp"
+#include "runtime/fold_checks.hpp"
 
 namespace foldstep::cpu {
-
-constexpr int channel_count = 16;
-constexpr std::size_t cache_line = 64;
 
 /// The words of one rank that its peers read, at the start of its slab. Only that rank writes them (but for
 /// the count of sleepers), so one that is killed leaves nothing half-written of another's.

@@ -7,7 +7,7 @@
 #include "runtime/dtype.hpp"
 #include "runtime/memory.hpp"
 
-namespace foldstep::cpu {
+namespace foldstep {
 
 /// Who checks what, for the text of an error.
 struct Asked {
@@ -32,4 +32,4 @@ void check_blocks(const Asked& asked, std::string_view name, const Span& span,
 void check_root(const Asked& asked, int root, int members);
 void check_color(const Asked& asked, int color);
 
-}  // namespace foldstep::cpu
+}  // namespace foldstep

@@ -5,7 +5,9 @@
 #include <string>
 #include <string_view>
 
-namespace foldstep::cpu {
+#include "runtime/descriptor.hpp"
+
+namespace foldstep {
 
 /// What a rank is about to do, as its peers are told before any payload moves. Plain bytes.
 struct Announcement {
@@ -18,10 +20,13 @@ struct Announcement {
 Announcement announce(std::string_view operation, std::size_t count = 0, std::uint64_t first_detail = 0,
                       std::uint64_t second_detail = 0);
 
+/// Of a fused pass that meets on its communicator.
+Announcement announce(const Descriptor& descriptor);
+
 /// The same operation, sequence, count and details.
 bool same(const Announcement& a, const Announcement& b);
 
 /// For people: "all-reduce #3 (count 1024, float32, sum)".
 std::string describe(const Announcement& announcement);
 
-}  // namespace foldstep::cpu
+}  // namespace foldstep

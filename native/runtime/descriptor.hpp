@@ -7,7 +7,7 @@
 #include "runtime/dtype.hpp"
 #include "runtime/fold.hpp"
 
-namespace foldstep::cpu {
+namespace foldstep {
 
 enum class Operation : std::uint8_t { Accumulate = 0, Reduce = 1, Gather = 2 };
 
@@ -38,7 +38,12 @@ struct Descriptor {
   std::string text() const;
 };
 
+/// What a request is, this rank's own places left out.
+Descriptor describe(const Fold::Accumulate& request);
+Descriptor describe(const Fold::Reduce& request);
+Descriptor describe(const Fold::Gather& request);
+
 /// "accumulate", ...
 std::string_view name_of(Operation operation);
 
-}  // namespace foldstep::cpu
+}  // namespace foldstep

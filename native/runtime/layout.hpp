@@ -8,7 +8,7 @@
 #include "runtime/error.hpp"
 #include "runtime/fold.hpp"
 
-namespace foldstep::cpu {
+namespace foldstep {
 
 /// Elements [begin, end) of a flat layout.
 struct Range {
@@ -82,6 +82,17 @@ class Layout {
     return shard(member).part(static_cast<std::size_t>(member % geometry_.replicas),
                               static_cast<std::size_t>(geometry_.replicas));
   }
+  /// Index of element `first` of the flat layout in the member's accumulator. `first` lies in the member's
+  /// shard; if that is empty, the index is of no element.
+  std::size_t accumulator_index(int member, bool sharded, std::size_t first) const {
+    const std::size_t origin = sharded ? shard_origin(member) : 0;
+    return std::max(first, origin) - origin;
+  }
+  /// Bytes from an accumulator's first element to the end of what the member works on.
+  std::size_t accumulator_extent(int member, bool sharded) const {
+    const Range mine = shard(member);
+    return mine.size() == 0 ? 0 : accumulator_index(member, sharded, mine.end) * sizeof(float);
+  }
   /// A part of everything covered, one per member, whatever the shards.
   Range slice(int member) const {
     return covered().part(static_cast<std::size_t>(member), static_cast<std::size_t>(members_));
@@ -92,4 +103,4 @@ class Layout {
   int members_;
 };
 
-}  // namespace foldstep::cpu
+}  // namespace foldstep

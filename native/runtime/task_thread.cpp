@@ -1,4 +1,4 @@
-#include "cpu/stream.hpp"
+#include "runtime/task_thread.hpp"
 
 #include <chrono>
 #include <condition_variable>
@@ -9,13 +9,13 @@
 
 #include "runtime/error.hpp"
 
-namespace foldstep::cpu {
+namespace foldstep {
 
 namespace {
 constexpr auto linger_time = std::chrono::microseconds(50);
 }
 
-struct CpuStream::Queue {
+struct TaskThread::Queue {
   struct Item {
     Task task;
     Callback callback;
@@ -93,21 +93,21 @@ struct CpuStream::Queue {
   std::exception_ptr failure;  // of the thread alone
 };
 
-CpuStream::CpuStream() : queue_(std::make_shared<Queue>()), thread_([queue = queue_] { queue->run(); }) {}
+TaskThread::TaskThread() : queue_(std::make_shared<Queue>()), thread_([queue = queue_] { queue->run(); }) {}
 
-CpuStream::~CpuStream() {
+TaskThread::~TaskThread() {
   close();
 }
 
-void CpuStream::enqueue(Task task) {
+void TaskThread::enqueue(Task task) {
   queue_->push({std::move(task), nullptr});
 }
 
-void CpuStream::notify(Callback callback) {
+void TaskThread::notify(Callback callback) {
   queue_->push({nullptr, std::move(callback)});
 }
 
-void CpuStream::close() {
+void TaskThread::close() {
   queue_->close();
   if (!thread_.joinable()) return;
   if (thread_.get_id() == std::this_thread::get_id()) {
@@ -117,4 +117,4 @@ void CpuStream::close() {
   }
 }
 
-}  // namespace foldstep::cpu
+}  // namespace foldstep

@@ -1,10 +1,10 @@
-#include "cpu/window/descriptor.hpp"
+#include "runtime/descriptor.hpp"
 
 #include <bit>
 #include <sstream>
 #include <tuple>
 
-namespace foldstep::cpu {
+namespace foldstep {
 
 namespace {
 
@@ -29,7 +29,39 @@ auto shared_facts(const Descriptor& d) {
                     d.mirror, d.sharded);
 }
 
+Descriptor describe(Operation operation, Path path, DType type, const Geometry& geometry) {
+  Descriptor descriptor;
+  descriptor.operation = operation;
+  descriptor.path = path;
+  descriptor.type = type;
+  descriptor.begin = geometry.begin;
+  descriptor.end = geometry.end;
+  descriptor.shard_length = geometry.shard_length;
+  descriptor.replicas = geometry.replicas;
+  return descriptor;
+}
+
 }  // namespace
+
+Descriptor describe(const Fold::Accumulate& request) {
+  Descriptor mine = describe(Operation::Accumulate, request.path, request.gradient_type, request.geometry);
+  mine.accumulation = request.accumulation;
+  mine.mirror = request.mirror;
+  mine.sharded = request.sharded;
+  mine.scale = request.scale;
+  return mine;
+}
+
+Descriptor describe(const Fold::Reduce& request) {
+  Descriptor mine = describe(Operation::Reduce, request.path, request.type, request.geometry);
+  mine.sharded = request.sharded;
+  mine.scale = request.scale;
+  return mine;
+}
+
+Descriptor describe(const Fold::Gather& request) {
+  return describe(Operation::Gather, request.path, request.type, request.geometry);
+}
 
 std::string_view name_of(Operation operation) {
   switch (operation) {
@@ -50,7 +82,7 @@ bool Descriptor::agrees_with(const Descriptor& other) const {
 std::string Descriptor::text() const {
   std::ostringstream out;
   out << "operation " << sequence << ": " << name_of(path) << ' ' << name_of(operation) << " of "
-      << end - begin << " elements [" << begin << ", " << end << ") of " << foldstep::name_of(type);
+      << end - begin << " elements [" << begin << ", " << end << ") of " << name_of(type);
   if (operation != Operation::Gather) out << ", scale " << scale;
   out << ", " << replicas << " replicas of shards of " << shard_length;
   if (accumulation == Accumulation::BF16) out << ", added in bfloat16";
@@ -60,4 +92,4 @@ std::string Descriptor::text() const {
   return out.str();
 }
 
-}  // namespace foldstep::cpu
+}  // namespace foldstep

@@ -1,7 +1,8 @@
-#include "cpu/comm/announcement.hpp"
+#include "runtime/announcement.hpp"
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstring>
 #include <iomanip>
 #include <iterator>
@@ -9,7 +10,7 @@
 
 #include "runtime/dtype.hpp"
 
-namespace foldstep::cpu {
+namespace foldstep {
 namespace {
 
 enum class Second { None, Operator, Root };
@@ -53,6 +54,17 @@ Announcement announce(std::string_view operation, std::size_t count, std::uint64
   return announcement;
 }
 
+Announcement announce(const Descriptor& d) {
+  const auto facts = {static_cast<unsigned>(d.path), static_cast<unsigned>(d.type),
+                      static_cast<unsigned>(d.accumulation), unsigned{d.mirror}, unsigned{d.sharded}};
+  std::uint64_t packed = std::bit_cast<std::uint32_t>(d.scale);
+  for (const unsigned fact : facts) packed = packed << 4 | fact;
+  Announcement announcement = announce(name_of(d.operation), d.end - d.begin, packed, d.begin);
+  announcement.detail[2] = d.shard_length;
+  announcement.detail[3] = static_cast<std::uint64_t>(d.replicas);
+  return announcement;
+}
+
 bool same(const Announcement& a, const Announcement& b) {
   return std::strncmp(a.operation, b.operation, sizeof a.operation) == 0 && a.sequence == b.sequence &&
          a.count == b.count && std::equal(std::begin(a.detail), std::end(a.detail), std::begin(b.detail));
@@ -77,4 +89,4 @@ std::string describe(const Announcement& announcement) {
   return text.str();
 }
 
-}  // namespace foldstep::cpu
+}  // namespace foldstep

@@ -1,11 +1,11 @@
-#include "cpu/comm/arguments.hpp"
+#include "runtime/collective_checks.hpp"
 
 #include <limits>
 #include <string>
 
 #include "runtime/error.hpp"
 
-namespace foldstep::cpu {
+namespace foldstep {
 namespace {
 
 [[noreturn]] void refuse(const Asked& asked, Code code, const std::string& what) {
@@ -78,4 +78,4 @@ void check_color(const Asked& asked, int color) {
          "the colour is " + std::to_string(color) + "; give one that is not negative");
 }
 
-}  // namespace foldstep::cpu
+}  // namespace foldstep

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "runtime/backend.hpp"
+#include "runtime/world.hpp"
+
+namespace foldstep {
+
+/// What computes. The names are those of lib/device.
+enum class DeviceKind : std::uint8_t { Cpu = 0, Cuda = 1, Simulated = 2 };
+
+using Facts = std::vector<std::pair<std::string, std::string>>;
+
+/// What a backend that is a library of its own exports, under `backend_plugin_symbol`.
+struct BackendPlugin {
+  /// `host`: the CPU backend, for what goes over MPI.
+  std::shared_ptr<Backend> (*create)(const BackendOptions& options, std::shared_ptr<Backend> host);
+  /// What it needs of this machine and whether that is there, in lines for people. Throws nothing.
+  Facts (*probe)();
+};
+
+/// Of type const BackendPlugin& ().
+constexpr const char* backend_plugin_symbol = "foldstep_backend_plugin";
+
+/// Errors: Code::DeviceUnavailable with what is missing and how to get it.
+std::shared_ptr<Backend> create_backend(DeviceKind kind, const BackendOptions& options);
+
+/// For people: ("library", its path or why it does not load), then what it says itself.
+Facts probe_backend(DeviceKind kind);
+
+}  // namespace foldstep
