@@ -1,0 +1,180 @@
+#include "nccl_comm.hpp"
+
+#include <thread>
+#include <utility>
+
+#include "errors.hpp"
+#include "memory.hpp"
+#include "options.hpp"
+#include "stream.hpp"
+
+struct ncclWindow {};
+
+namespace foldstep::simulated {
+namespace {
+
+constexpr unsigned tags = 20'000;
+
+bool is_blocking(const ncclConfig_t* config) {
+  return config == nullptr || config->blocking != 0;  // undefined: blocking
+}
+
+/// Makes a communicator by `form`, in the background where the configuration asks for it.
+ncclResult_t make(ncclComm_t* comm, const ncclConfig_t* config, std::function<void(Group&)> form) {
+  const auto state = std::make_shared<CommState>(current_device());
+  const auto attempt = [state, form = std::move(form)] { state->attempt([&] { form(state->group); }); };
+  *comm = new ncclComm{state};
+  if (is_blocking(config)) {
+    attempt();
+    return state->error();
+  }
+  state->set_error(ncclInProgress);
+  std::thread([attempt, state] {
+    cudaSetDevice(state->device);
+    attempt();
+    ncclResult_t result = state->error();
+    if (result == ncclInProgress) state->set_error(ncclSuccess);
+  }).detach();
+  return ncclInProgress;
+}
+
+}  // namespace
+
+void CommState::attempt(const std::function<void()>& task) {
+  try {
+    task();
+  } catch (const NcclFailure& failure) {
+    text_ = failure.what();
+    error_ = failure.result;
+  }
+}
+
+int CommState::next_tag() {
+  return static_cast<int>(operations_++ % tags);
+}
+
+}  // namespace foldstep::simulated
+
+using namespace foldstep::simulated;
+
+extern "C" {
+
+ncclResult_t ncclGetVersion(int* version) {
+  *version = NCCL_VERSION_CODE;
+  return ncclSuccess;
+}
+
+const char* ncclGetErrorString(ncclResult_t result) {
+  switch (result) {
+    case ncclSuccess:
+      return "no error";
+    case ncclUnhandledCudaError:
+      return "unhandled cuda error";
+    case ncclSystemError:
+      return "unhandled system error";
+    case ncclInternalError:
+      return "internal error";
+    case ncclInvalidArgument:
+      return "invalid argument";
+    case ncclInvalidUsage:
+      return "invalid usage";
+    case ncclRemoteError:
+      return "remote process exited or there was a network error";
+    case ncclInProgress:
+      return "NCCL operation in progress";
+  }
+  return "unknown result code";
+}
+
+const char* ncclGetLastError(ncclComm_t comm) {
+  return comm != nullptr ? comm->state->last_error() : "";
+}
+
+ncclResult_t ncclGetUniqueId(ncclUniqueId* id) {
+  *id = name_a_group();
+  return ncclSuccess;
+}
+
+ncclResult_t ncclCommInitRankConfig(ncclComm_t* comm, int ranks, ncclUniqueId id, int rank,
+                                    ncclConfig_t* config) {
+  *comm = nullptr;
+  if (ranks < 1 || rank < 0 || rank >= ranks) return ncclInvalidArgument;
+  return make(comm, config, [id, rank, ranks](Group& group) { group.form(id, rank, ranks); });
+}
+
+ncclResult_t ncclCommInitRank(ncclComm_t* comm, int ranks, ncclUniqueId id, int rank) {
+  return ncclCommInitRankConfig(comm, ranks, id, rank, nullptr);
+}
+
+ncclResult_t ncclCommSplit(ncclComm_t comm, int color, int key, ncclComm_t* part, ncclConfig_t* config) {
+  *part = nullptr;
+  if (comm == nullptr || (color < 0 && color != NCCL_SPLIT_NOCOLOR)) return ncclInvalidArgument;
+  const auto whole = comm->state;
+  const int tag = whole->next_tag();
+  if (color == NCCL_SPLIT_NOCOLOR) {
+    Group none;
+    whole->attempt([&] { none.split_from(whole->group, color, key, tag); });
+    return whole->error();
+  }
+  return make(part, config,
+              [whole, color, key, tag](Group& group) { group.split_from(whole->group, color, key, tag); });
+}
+
+ncclResult_t ncclCommFinalize(ncclComm_t comm) {
+  return comm != nullptr ? ncclSuccess : ncclInvalidArgument;
+}
+
+/// Operations under way keep what they need.
+ncclResult_t ncclCommDestroy(ncclComm_t comm) {
+  if (comm == nullptr) return ncclSuccess;
+  delete comm;
+  return ncclSuccess;
+}
+
+ncclResult_t ncclCommAbort(ncclComm_t comm) {
+  if (comm == nullptr) return ncclSuccess;
+  comm->state->group.abort();
+  delete comm;
+  return ncclSuccess;
+}
+
+ncclResult_t ncclCommGetAsyncError(ncclComm_t comm, ncclResult_t* error) {
+  if (comm == nullptr) return ncclInvalidArgument;
+  *error = comm->state->error();
+  return ncclSuccess;
+}
+
+ncclResult_t ncclCommCount(ncclComm_t comm, int* count) {
+  if (comm == nullptr) return ncclInvalidArgument;
+  *count = comm->state->group.size();
+  return ncclSuccess;
+}
+
+ncclResult_t ncclCommUserRank(ncclComm_t comm, int* rank) {
+  if (comm == nullptr) return ncclInvalidArgument;
+  *rank = comm->state->group.rank();
+  return ncclSuccess;
+}
+
+ncclResult_t ncclMemAlloc(void** address, std::size_t bytes) {
+  return cudaMalloc(address, bytes) == cudaSuccess ? ncclSuccess : ncclUnhandledCudaError;
+}
+
+ncclResult_t ncclMemFree(void* address) {
+  return cudaFree(address) == cudaSuccess ? ncclSuccess : ncclUnhandledCudaError;
+}
+
+ncclResult_t ncclCommWindowRegister(ncclComm_t comm, void* address, std::size_t, ncclWindow_t* window, int) {
+  *window = nullptr;
+  if (comm == nullptr || !is_device_memory(address)) return ncclInvalidArgument;
+  if (!options().null_window) *window = new ncclWindow;
+  return ncclSuccess;
+}
+
+ncclResult_t ncclCommWindowDeregister(ncclComm_t comm, ncclWindow_t window) {
+  if (comm == nullptr) return ncclInvalidArgument;
+  delete window;
+  return ncclSuccess;
+}
+
+}  // extern "C"
