@@ -1,8 +1,6 @@
 #include "runtime/descriptor.hpp"
 
-#include <bit>
 #include <sstream>
-#include <tuple>
 
 namespace foldstep {
 
@@ -20,13 +18,6 @@ std::string_view name_of(Path path) {
       break;
   }
   return "library";
-}
-
-/// NaN scales agree if their bits do.
-auto shared_facts(const Descriptor& d) {
-  return std::tuple(d.sequence, d.begin, d.end, d.shard_length, d.team, d.replicas,
-                    std::bit_cast<std::uint32_t>(d.scale), d.operation, d.path, d.type, d.accumulation,
-                    d.mirror, d.sharded);
 }
 
 Descriptor describe(Operation operation, Path path, DType type, const Geometry& geometry) {
@@ -73,10 +64,6 @@ std::string_view name_of(Operation operation) {
       break;
   }
   return "gather";
-}
-
-bool Descriptor::agrees_with(const Descriptor& other) const {
-  return shared_facts(*this) == shared_facts(other);
 }
 
 std::string Descriptor::text() const {

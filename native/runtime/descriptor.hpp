@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "numerics/bits.hpp"
 #include "runtime/dtype.hpp"
 #include "runtime/fold.hpp"
 
@@ -32,8 +33,14 @@ struct Descriptor {
       0;  ///< of the gradients, or of what is reduced or gathered; bytes into the slab
   std::uint64_t accumulator_offset = 0;  ///< bytes into the slab
 
-  /// Whether ranks that announce these two are about to do the same.
-  bool agrees_with(const Descriptor& other) const;
+  /// Whether ranks that announce these two are about to do the same. NaN scales agree if their bits do.
+  FOLDSTEP_HD bool agrees_with(const Descriptor& other) const {
+    return sequence == other.sequence && begin == other.begin && end == other.end &&
+           shard_length == other.shard_length && team == other.team && replicas == other.replicas &&
+           numerics::bits_of(scale) == numerics::bits_of(other.scale) && operation == other.operation &&
+           path == other.path && type == other.type && accumulation == other.accumulation &&
+           mirror == other.mirror && sharded == other.sharded;
+  }
   /// "operation 3: direct accumulate of 1024 elements [0, 1024) of bfloat16, ..."
   std::string text() const;
 };
