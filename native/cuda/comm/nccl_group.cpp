@@ -1,0 +1,186 @@
+#include "cuda/comm/nccl_group.hpp"
+
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "cuda/stream/patience.hpp"
+#include "runtime/error.hpp"
+
+namespace foldstep::cuda {
+
+namespace {
+
+/// What the first member tells the others.
+struct Invitation {
+  ncclResult_t result = ncclSuccess;
+  ncclUniqueId id{};
+};
+
+Invitation invite(Lane& lane, Communicator& host, const NcclLibrary& nccl) {
+  const std::shared_ptr<Memory> memory = lane.context().host->allocate(sizeof(Invitation));
+  Invitation invitation;
+  if (host.rank() == 0) {
+    invitation.result = nccl.get_unique_id(&invitation.id);
+    memory->write(0, &invitation, sizeof invitation);
+  }
+  lane.run_on_host([&](Stream& stream) {
+    host.broadcast(stream, {memory, 0}, sizeof invitation, DType::U8, 0);
+  });
+  memory->read(0, &invitation, sizeof invitation);
+  return invitation;
+}
+
+}  // namespace
+
+std::shared_ptr<NcclGroup> NcclGroup::create(Lane& lane, Communicator& host) {
+  const auto self = static_cast<std::size_t>(host.rank());
+  const auto group = std::make_shared<NcclGroup>(lane.shared_context(), host.world_ranks()[self]);
+  const Invitation invitation = invite(lane, host, group->nccl_);
+  if (invitation.result != ncclSuccess) throw group->failure("making an id", invitation.result);
+  group->initialize(lane, host.size(), invitation.id, host.rank());
+  return group;
+}
+
+NcclGroup::NcclGroup(std::shared_ptr<Context> context, int world_rank)
+    : context_(std::move(context)), nccl_(NcclLibrary::get()), world_rank_(world_rank) {}
+
+NcclGroup::~NcclGroup() {
+  if (communicator_ == nullptr) return;
+  const auto take_down = [&nccl = nccl_, communicator = communicator_, device = context_->device,
+                          deadline = context_->deadline](const Cancelled& cancelled) {
+    cudaSetDevice(device);
+    ncclResult_t state = nccl.finalize(communicator);
+    for (Patience patience; state == ncclInProgress && patience.waited() < deadline && !cancelled;
+         patience.pause()) {
+      if (nccl.async_error(communicator, &state) != ncclSuccess) state = ncclInternalError;
+    }
+    if (state == ncclSuccess) {
+      nccl.destroy(communicator);
+    } else {
+      nccl.abort(communicator);
+    }
+  };
+  try {
+    context_->reaper.enqueue(take_down);
+    context_->reaper.notify([](std::exception_ptr) {});
+  } catch (const Error&) {
+    nccl_.abort(communicator_);
+  }
+}
+
+void NcclGroup::initialize(Lane& lane, int size, const ncclUniqueId& id, int rank) {
+  ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
+  config.blocking = 0;
+  ncclResult_t result = ncclSuccess;
+  {
+    const std::lock_guard lock(mutex_);
+    result = nccl_.init_rank(&communicator_, size, id, rank, &config);
+  }
+  settle(lane, "bringing the group together", result);
+}
+
+void NcclGroup::run(Lane& lane, std::string_view doing,
+                    const std::function<ncclResult_t(ncclComm_t)>& enqueue) {
+  ncclResult_t result = ncclSuccess;
+  {
+    const std::lock_guard lock(mutex_);
+    if (aborted_for_) throw Error(*aborted_for_);
+    result = nccl_.group_start();
+    if (result == ncclSuccess) {
+      const ncclResult_t enqueued = enqueue(communicator_);
+      result = nccl_.group_end();
+      if (enqueued != ncclSuccess && enqueued != ncclInProgress) result = enqueued;
+    }
+  }
+  settle(lane, doing, result);
+}
+
+void NcclGroup::settle(const Lane& lane, std::string_view doing, ncclResult_t result) {
+  for (Patience patience; result == ncclInProgress; patience.pause()) {
+    if (lane.closing()) {
+      abort(closed());
+      throw closed();
+    }
+    if (patience.waited() > context_->deadline) {
+      abort(late(doing));
+      throw late(doing);
+    }
+    const std::lock_guard lock(mutex_);
+    if (aborted_for_) throw Error(*aborted_for_);
+    const ncclResult_t asked = nccl_.async_error(communicator_, &result);
+    if (asked != ncclSuccess) result = asked;
+  }
+  if (result == ncclSuccess) return;
+  const Error error = failure(doing, result);
+  abort(error);
+  throw Error(error);
+}
+
+void NcclGroup::look_after(Lane& lane) {
+  const auto passed = std::make_shared<Event>();
+  passed->record(lane.stream());
+  lane.watch([self = shared_from_this(), passed](Lane& watched, const std::atomic<bool>& closing) {
+    return self->watch(watched, *passed, closing);
+  });
+}
+
+std::exception_ptr NcclGroup::watch(Lane& lane, const Event& passed, const std::atomic<bool>& closing) {
+  constexpr std::string_view doing = "a collective";
+  constexpr auto quiet = std::chrono::milliseconds(1);
+  try {
+    for (Patience patience; !passed.passed(); patience.pause()) {
+      if (closing) return give_up(lane, closed());
+      if (patience.waited() < quiet) continue;
+      if (patience.waited() > context_->deadline) return give_up(lane, late(doing));
+      ncclResult_t state = ncclSuccess;
+      {
+        const std::lock_guard lock(mutex_);
+        if (aborted_for_) continue;  // what was under way ends
+        if (nccl_.async_error(communicator_, &state) != ncclSuccess) state = ncclInternalError;
+      }
+      if (state != ncclSuccess && state != ncclInProgress) return give_up(lane, failure(doing, state));
+    }
+  } catch (const Error& error) {
+    abort(error);
+    return std::make_exception_ptr(error);
+  }
+  return nullptr;
+}
+
+std::exception_ptr NcclGroup::give_up(Lane& lane, const Error& error) {
+  // First: nothing is computed from what does not come.
+  lane.stop_kernels();
+  abort(error);
+  return std::make_exception_ptr(error);
+}
+
+Error NcclGroup::failure(std::string_view doing, ncclResult_t result) const {
+  const char* const detail = nccl_.last_error(nullptr);
+  std::string text = "NCCL failed on rank " + std::to_string(world_rank_) + " at " + std::string(doing) +
+                     ": " + nccl_.error_string(result);
+  if (detail != nullptr && std::strlen(detail) > 0) text += " (" + std::string(detail) + ")";
+  return Error(Code::NcclFailed, text + "; NCCL_DEBUG=INFO tells more", world_rank_);
+}
+
+Error NcclGroup::late(std::string_view doing) const {
+  return Error(Code::DeadlineExceeded,
+               "rank " + std::to_string(world_rank_) + " met the other members, but NCCL did not end " +
+                   std::string(doing) + " within " + std::to_string(context_->deadline.count()) +
+                   " ms: one of them has failed, or the link is too slow for the deadline",
+               world_rank_);
+}
+
+Error NcclGroup::closed() const {
+  return Error(Code::Aborted,
+               "the stream was closed in the middle of a collective of rank " + std::to_string(world_rank_),
+               world_rank_);
+}
+
+void NcclGroup::abort(const Error& reason) {
+  const std::lock_guard lock(mutex_);
+  if (!aborted_for_) aborted_for_ = reason;
+  if (communicator_ != nullptr) nccl_.abort(std::exchange(communicator_, nullptr));
+}
+
+}  // namespace foldstep::cuda

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <chrono>
+#include <memory>
+#include <string>
+
+#include "cuda/courier.hpp"
+#include "cuda/memory/pinned_pool.hpp"
+#include "runtime/backend.hpp"
+#include "runtime/ledger.hpp"
+#include "runtime/task_thread.hpp"
+
+namespace foldstep::cuda {
+
+/// What the parts of one CUDA backend share. Outlives them: each holds a shared_ptr to it.
+struct Context {
+  /// Chooses the device by the local rank. Errors: Code::DeviceUnavailable, DeviceFailed.
+  Context(const BackendOptions& options, std::shared_ptr<Backend> host_backend);
+
+  /// Makes the device the calling thread's. Every thread that calls CUDA does so first.
+  void use() const;
+
+  int device = 0;
+  cudaDeviceProp properties{};
+  std::chrono::milliseconds deadline{60'000};
+  Collectives collectives = Collectives::Auto;
+  std::shared_ptr<Backend> host;  ///< for what goes over MPI
+  Ledger ledger;
+  Courier courier;
+  PinnedPool pinned;
+  /// Takes down what may block for other ranks, such as NCCL's communicators.
+  TaskThread reaper;
+
+ private:
+  int choose_device(int local_rank) const;
+};
+
+/// As nvidia-smi prints it: "GPU-" and 32 digits in five groups.
+std::string uuid_text(const cudaUUID_t& uuid);
+
+}  // namespace foldstep::cuda

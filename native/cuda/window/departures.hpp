@@ -1,0 +1,26 @@
+#pragma once
+
+#include <mutex>
+#include <set>
+
+namespace foldstep::cuda {
+
+class CudaWindow;
+
+/// The windows of this process that are in use: `process.exit` runs no destructor of them, so what is left is
+/// left when the process ends.
+class Departures {
+ public:
+  static Departures& get();
+
+  void add(CudaWindow& window);
+  void remove(CudaWindow& window);
+
+ private:
+  void leave_all();
+
+  std::mutex mutex_;
+  std::set<CudaWindow*> present_;
+};
+
+}  // namespace foldstep::cuda

@@ -1,0 +1,55 @@
+#include "cuda/window/peer_slab.hpp"
+
+#include <unistd.h>
+
+#include <memory>
+#include <string>
+
+#include "cuda/errors.hpp"
+#include "runtime/error.hpp"
+
+namespace foldstep::cuda {
+
+namespace {
+
+[[noreturn]] void refuse(cudaError_t result, const std::string& what) {
+  cudaGetLastError();
+  throw Error(Code::PathUnavailable, what + " (" + cudaGetErrorString(result) +
+                                         "); the paths exchange and library need no shared memory");
+}
+
+}  // namespace
+
+std::shared_ptr<PeerSlab> PeerSlab::create(std::shared_ptr<Context> context, std::size_t bytes) {
+  const auto memory = DeviceMemory::allocate(std::move(context), header_bytes + bytes);
+  const auto fresh = std::make_unique<SignalPad>();
+  memory->write(0, fresh.get(), sizeof(SignalPad));
+  return std::shared_ptr<PeerSlab>(new PeerSlab({memory, memory->data()}));
+}
+
+std::shared_ptr<PeerSlab> PeerSlab::open(std::shared_ptr<Context> context, const Address& address) {
+  if (address.process == getpid()) {
+    // Another environment of this process, whose memory is mapped here already.
+    return std::shared_ptr<PeerSlab>(new PeerSlab({address.local, [](std::byte*) {}}));
+  }
+  void* mapped = nullptr;
+  const cudaError_t result = cudaIpcOpenMemHandle(&mapped, address.handle, cudaIpcMemLazyEnablePeerAccess);
+  if (result != cudaSuccess) refuse(result, "this rank's device cannot map another rank's memory");
+  return std::shared_ptr<PeerSlab>(
+      new PeerSlab({static_cast<std::byte*>(mapped), [context = std::move(context)](std::byte* block) {
+                      cudaSetDevice(context->device);
+                      cudaIpcCloseMemHandle(block);
+                    }}));
+}
+
+PeerSlab::Address PeerSlab::address() const {
+  Address address{};
+  address.process = getpid();
+  address.local = block_.get();
+  const cudaError_t result = cudaIpcGetMemHandle(&address.handle, block_.get());
+  if (result != cudaSuccess)
+    refuse(result, "this rank's device cannot share its memory with other processes");
+  return address;
+}
+
+}  // namespace foldstep::cuda
