@@ -8,7 +8,12 @@ import { root } from './root.mjs';
 const ALONE = 0;
 
 /** How many ranks the programs of a folder are started as; `ALONE`: without a launcher. */
-const RANKS = { native: [ALONE], 'native-ranks': [1, 2, 3, 4, 8], 'native-fold': [2, 3, 4, 8] };
+const RANKS = {
+  native: [ALONE],
+  'native-simulated': [ALONE],
+  'native-ranks': [1, 2, 3, 4, 8],
+  'native-fold': [2, 3, 4, 8],
+};
 
 /** Programs that are for something else than the others of their folder. */
 const EXCEPTIONS = {
@@ -27,7 +32,8 @@ const LIMIT_MS = 300_000;
 /** Runs every program, as built into `build/<output>/tests`; gives {passed, failed, skipped}. */
 export function testNative(output) {
   const total = { passed: 0, failed: 0, skipped: 0 };
-  for (const source of filesUnder('test', /\.cpp$/)) {
+  const sources = Object.keys(RANKS).flatMap((folder) => filesUnder(`test/${folder}`, /\.cpp$/));
+  for (const source of sources) {
     const name = `${basename(dirname(source))}/${basename(source, '.cpp')}`;
     for (const ranks of EXCEPTIONS[name] ?? RANKS[dirname(name)]) {
       const counts = runProgram(name, ranks, output);

@@ -50,7 +50,7 @@ async function timeBareCalls(device: Device, samples: Samples): Promise<void> {
   const { stream, temporaries } = device;
   const [source, target] = [device.allocate(4 * GRADIENT.length), device.allocate(4 * GRADIENT.length)];
   const [from, to] = [source.view('float32'), target.view('float32')];
-  from.array.set(GRADIENT);
+  from.write(GRADIENT);
   const many = (call: () => unknown) => () => {
     for (let i = 0; i < CALLS_PER_SAMPLE; i++) call();
   };
@@ -79,7 +79,7 @@ async function timeBareCalls(device: Device, samples: Samples): Promise<void> {
     ),
   );
   await drain();
-  checkPeriodic('the copy of an enqueued call', to.array, GRADIENT, 0);
+  checkPeriodic('the copy of an enqueued call', to.read(), GRADIENT, 0);
   add(samples, 'awaited empty stream', await timeCalls(CALLS_PER_TURN, drain));
   add(
     samples,

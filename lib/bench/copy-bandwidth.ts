@@ -1,11 +1,14 @@
 import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
-import { timingOf } from './measure.js';
+import type { Device } from '../device/device.js';
+import { gigabytesPerSecond, timeCalls, timingOf } from './measure.js';
 
 const ROUNDS = 5;
 /** Copied in a round at the least, so that starting together does not show. */
 const ROUND_BYTES = 2 ** 27;
+/** A device copies them in some milliseconds. */
+const DEVICE_ROUND_BYTES = 2 ** 33;
 
 /**
  * The machine's own streaming bandwidth in GB/s, read and written bytes counted, with none of foldstep's code: every core
@@ -33,4 +36,19 @@ export async function copyBandwidth(footprint: number, threads = availableParall
   } finally {
     await Promise.all(workers.map((worker) => worker.terminate()));
   }
+}
+
+/** The same of a device that has memory of its own, which nobody else can measure from here: by its copies, on its stream. */
+export async function deviceCopyBandwidth(device: Device, footprint: number): Promise<number> {
+  const bytes = Math.max(64, Math.floor(footprint / 2));
+  const repeats = Math.max(1, Math.ceil(DEVICE_ROUND_BYTES / bytes));
+  const [source, target] = [device.allocate(bytes), device.allocate(bytes)];
+  const [from, to] = [source.view('uint8'), target.view('uint8')];
+  const samples = await timeCalls({ warmUps: 1, timed: ROUNDS }, () => {
+    for (let i = 0; i < repeats; i++) device.copy(from, to);
+    return device.stream.synchronize();
+  });
+  source.dispose();
+  target.dispose();
+  return gigabytesPerSecond(2 * bytes * repeats, timingOf(samples).medianMs);
 }

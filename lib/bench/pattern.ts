@@ -1,3 +1,5 @@
+import type { ArrayOf } from '../device/dtype.js';
+import type { View } from '../device/view.js';
 import { BenchmarkFailure } from './failure.js';
 
 /** Data repeats with this period: a prime, so that an element out of its place is found out. */
@@ -14,6 +16,13 @@ export function eighths(seed: number): Float32Array {
 export function repeat(target: Numbers, period: Numbers): void {
   target.set(period.subarray(0, Math.min(PERIOD, target.length)));
   for (let filled = PERIOD; filled < target.length; filled *= 2) target.copyWithin(filled, 0, filled);
+}
+
+/** Writes one period over and over into a view. */
+export function fill<D extends 'float32' | 'bfloat16'>(view: View<D>, period: ArrayOf<D>): void {
+  const values = view.dtype === 'float32' ? new Float32Array(view.length) : new Uint16Array(view.length);
+  repeat(values, period);
+  view.write(values as ArrayOf<D>);
 }
 
 /** Throws BenchmarkFailure unless every element of `actual` is that of the period, to `tolerance` of its size. */

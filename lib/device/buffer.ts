@@ -1,5 +1,7 @@
 import { native } from '../native/errors.js';
 import type { RawMemory } from '../native/types.js';
+import { checkWhole } from './checks.js';
+import type { Device } from './device.js';
 import { bytesOf, type DType } from './dtype.js';
 import { Resource } from './resource.js';
 import { View } from './view.js';
@@ -10,10 +12,30 @@ import { View } from './view.js';
  */
 export class Buffer extends Resource<RawMemory> {
   readonly bytes: number;
+  /** Whether JavaScript sees the memory: `View.array` works. */
+  readonly hostAccessible: boolean;
+  /** What the memory belongs to, where that is not foldstep. */
+  readonly owner: unknown;
 
-  constructor(handle: RawMemory) {
+  /** Use `Device.allocate`, `Device.allocateHost` or `Buffer.from`. */
+  constructor(handle: RawMemory, owner?: unknown) {
     super(handle);
     this.bytes = native(() => handle.bytes());
+    this.hostAccessible = native(() => handle.hostAccessible());
+    this.owner = owner;
+  }
+
+  /**
+   * Memory of the device that other code owns: `bytes` bytes from `pointer`, as the device addresses them. `owner` is kept
+   * from being collected for as long as the buffer is; the memory must last until the operations on it are done. Throws
+   * INVALID_ARGUMENT for what is no memory of this device, where that can be told.
+   */
+  static from(device: Device, pointer: bigint, bytes: number, owner?: unknown): Buffer {
+    checkWhole('bytes', bytes, 0);
+    return new Buffer(
+      native(() => device.handle.wrap(pointer, bytes)),
+      owner,
+    );
   }
 
   /**

@@ -2,7 +2,15 @@ import { checkFields } from '../arguments.js';
 import { FoldstepError } from '../errors.js';
 import { native, nativeAsync } from '../native/errors.js';
 import { addon } from '../native/load.js';
-import { DTYPES, NORM_KINDS, type RawBackend, type RawMemory, RULES } from '../native/types.js';
+import {
+  COLLECTIVES,
+  DEVICES,
+  DTYPES,
+  NORM_KINDS,
+  type RawBackend,
+  type RawMemory,
+  RULES,
+} from '../native/types.js';
 import { Buffer } from './buffer.js';
 import { checkApart, checkLength, checkSameType, checkView, checkWhole, codeOf } from './checks.js';
 import { Communicator } from './communicator.js';
@@ -35,9 +43,20 @@ import { type Launcher, type OpenWorld, openWorld } from './world.js';
 
 const MOST_THREADS = 1024;
 
+export { DEVICES };
+export type DeviceKind = keyof typeof DEVICES;
+
 export interface InitOptions {
-  /** What computes. Default 'cpu', the only one there is. */
-  readonly device?: 'cpu';
+  /**
+   * What computes. `cpu` by default. `cuda`: one GPU a rank, chosen by its place among the ranks of the host. `simulated`:
+   * the GPU backend on a device that is simulated on the CPU, for tests; it is in no release.
+   */
+  readonly device?: DeviceKind;
+  /**
+   * What carries collectives on GPUs. `nccl` needs a GPU of its own for every rank. `host`: MPI, through pinned memory.
+   * `auto` by default: `nccl` where it can be. Of no effect on the CPU.
+   */
+  readonly collectives?: keyof typeof COLLECTIVES;
   /** `mpi`: one of the job's ranks. `none`: alone. `auto`: as an MPI launcher started this process or not. Default `auto`. */
   readonly launcher?: Launcher;
   /** Of everything that waits for another rank, in milliseconds. Default 60000. */
@@ -51,12 +70,20 @@ export interface InitOptions {
  * with the process: a clean exit leaves it, any other takes all ranks down with the exit code.
  *
  * Under MPI one device at a time, on the main thread; alone, any number, in any thread. Throws INVALID_ARGUMENT,
- * ADDON_NOT_BUILT, MPI_UNAVAILABLE, BUSY.
+ * ADDON_NOT_BUILT, MPI_UNAVAILABLE, BUSY;
+ * DEVICE_UNAVAILABLE, DEVICE_FAILED, DEVICE_SHARED, NCCL_FAILED.
  */
 export async function init(options: InitOptions = {}): Promise<Device> {
-  checkFields('the options of init', options, ['device', 'launcher', 'deadlineMs', 'threads']);
-  const { device = 'cpu', launcher = 'auto', deadlineMs = 60_000, threads = 0 } = options;
-  codeOf('device', { cpu: 0 }, device);
+  checkFields('the options of init', options, ['device', 'launcher', 'deadlineMs', 'threads', 'collectives']);
+  const {
+    device = 'cpu',
+    launcher = 'auto',
+    deadlineMs = 60_000,
+    threads = 0,
+    collectives = 'auto',
+  } = options;
+  const kind = codeOf('device', DEVICES, device);
+  const carrier = codeOf('collectives', COLLECTIVES, collectives);
   checkWhole('deadlineMs', deadlineMs, 1);
   checkWhole('threads', threads, 0);
   if (threads > MOST_THREADS) {
@@ -64,8 +91,10 @@ export async function init(options: InitOptions = {}): Promise<Device> {
   }
   const world = openWorld(launcher, deadlineMs);
   try {
+    const { localRank, localSize } = world;
     return new Device(
-      native(() => addon().createBackend(deadlineMs, threads, world.localSize)),
+      device,
+      native(() => addon().createBackend(kind, deadlineMs, threads, localRank, localSize, carrier)),
       world,
     );
   } catch (error) {
@@ -101,7 +130,7 @@ export interface Temporaries {
  * INVALID_ARGUMENT, INVALID_DTYPE, INVALID_LENGTH or DISPOSED before anything is enqueued.
  */
 export class Device extends Resource<RawBackend> {
-  readonly kind = 'cpu';
+  readonly kind: DeviceKind;
   /** World rank. */
   readonly rank: number;
   /** Ranks in the world. */
@@ -122,10 +151,14 @@ export class Device extends Resource<RawBackend> {
   readonly #streams = new Set<Stream>();
 
   /** Use `init`. */
-  constructor(handle: RawBackend, world: OpenWorld) {
+  constructor(kind: DeviceKind, handle: RawBackend, world: OpenWorld) {
     super(handle);
+    this.kind = kind;
     this.stream = this.createStream();
-    this.world = new Communicator(world.communicator, this.stream);
+    this.world = new Communicator(
+      native(() => handle.join(world.communicator)),
+      this.stream,
+    );
     this.rank = this.world.rank;
     this.size = this.world.size;
     this.node = world.node;
@@ -159,10 +192,16 @@ export class Device extends Resource<RawBackend> {
     return stream;
   }
 
-  /** Zeroed memory. Throws OUT_OF_MEMORY. */
+  /** Zeroed memory of the device. Throws OUT_OF_MEMORY. */
   allocate(bytes: number): Buffer {
     checkWhole('bytes', bytes, 0);
     return new Buffer(native(() => this.handle.allocate(bytes)));
+  }
+
+  /** Zeroed memory that JavaScript sees and the device copies to and from at full speed. Throws OUT_OF_MEMORY. */
+  allocateHost(bytes: number): Buffer {
+    checkWhole('bytes', bytes, 0);
+    return new Buffer(native(() => this.handle.allocateHost(bytes)));
   }
 
   /**

@@ -18,6 +18,8 @@ export type ArrayOf<D extends DType> = ArrayTypes[D];
 export const ARRAY_CONSTRUCTORS: {
   readonly [D in DType]: {
     new (buffer: ArrayBuffer, byteOffset: number, length: number): ArrayOf<D>;
+    new (length: number): ArrayOf<D>;
+    readonly name: string;
     readonly BYTES_PER_ELEMENT: number;
   };
 } = {

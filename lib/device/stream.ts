@@ -1,4 +1,4 @@
-import { nativeAsync } from '../native/errors.js';
+import { native, nativeAsync } from '../native/errors.js';
 import type { RawStream } from '../native/types.js';
 import { Resource } from './resource.js';
 
@@ -12,6 +12,14 @@ export class Stream extends Resource<RawStream> {
   constructor(handle: RawStream, onDispose: (stream: Stream) => void) {
     super(handle);
     this.#onDispose = onDispose;
+  }
+
+  /**
+   * What other libraries know the stream by: a `cudaStream_t`, or 0n where there is nothing of the kind. What they enqueue
+   * there runs behind operations of foldstep's that were awaited.
+   */
+  get pointer(): bigint {
+    return native(() => this.handle.nativeHandle());
   }
 
   /**

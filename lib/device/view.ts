@@ -38,9 +38,15 @@ export class View<D extends DType = DType> {
     return this.length * bytesOf(this.dtype);
   }
 
+  /** Where it begins, as the device addresses it: for code that works on the device without foldstep. */
+  get pointer(): bigint {
+    return native(() => this.buffer.handle.address()) + BigInt(this.byteOffset);
+  }
+
   /**
    * The elements themselves, without a copy, the same object every time. It keeps the memory alive and is empty after
-   * `buffer.dispose()`. Throws DISPOSED.
+   * `buffer.dispose()`. Throws DISPOSED; INVALID_ARGUMENT where JavaScript cannot see the memory (see
+   * `Buffer.hostAccessible`).
    */
   get array(): ArrayOf<D> {
     const memory = native(() => this.buffer.handle.arrayBuffer());
@@ -48,6 +54,30 @@ export class View<D extends DType = DType> {
       this.#array = new ARRAY_CONSTRUCTORS[this.dtype](memory, this.byteOffset, this.length);
     }
     return this.#array;
+  }
+
+  /** A copy of the elements, as the streams that were awaited have left them. Blocks for the copy. Throws DISPOSED. */
+  read(): ArrayOf<D> {
+    const array = new ARRAY_CONSTRUCTORS[this.dtype](this.length);
+    native(() => this.buffer.handle.read(this.byteOffset, array));
+    return array as ArrayOf<D>;
+  }
+
+  /** Sets all elements. Blocks for the copy. Throws INVALID_LENGTH, INVALID_DTYPE for an array of another kind, DISPOSED. */
+  write(values: ArrayOf<D>): void {
+    if (!(values instanceof ARRAY_CONSTRUCTORS[this.dtype])) {
+      throw new FoldstepError(
+        'INVALID_DTYPE',
+        `a ${this.dtype} view is written from a ${ARRAY_CONSTRUCTORS[this.dtype].name}`,
+      );
+    }
+    if (values.length !== this.length) {
+      throw new FoldstepError(
+        'INVALID_LENGTH',
+        `${values.length} elements were given for a view of ${this.length}`,
+      );
+    }
+    native(() => this.buffer.handle.write(this.byteOffset, values));
   }
 
   /** Elements from `begin` up to `end`. Throws INVALID_LENGTH if they are not within this view. */

@@ -7,7 +7,16 @@ export interface NativeAddon {
   joinsMpi(launcher: number): boolean;
   openWorld(launcher: number, deadlineMs: number): RawWorld;
   closeWorld(exitCode: number): void;
-  createBackend(deadlineMs: number, threads: number, localRanks: number): RawBackend;
+  createBackend(
+    device: number,
+    deadlineMs: number,
+    threads: number,
+    localRank: number,
+    localRanks: number,
+    collectives: number,
+  ): RawBackend;
+  /** What a device's library needs of this host, in lines for people; the first is the library itself. */
+  probeBackend(device: number): Record<string, string>;
   /** Five numbers a segment: offset, length, group, parameter, counted. */
   createNormPlan(segments: Float64Array, groups: number): RawNormPlan;
   /** Five numbers a segment: master, accumulator, weight, length, group; two a run to clear: offset, length. */
@@ -17,6 +26,8 @@ export interface NativeAddon {
 
 /** The enumerations of native/runtime, in its order. */
 export const LAUNCHERS = { auto: 0, mpi: 1, none: 2 } as const;
+export const DEVICES = { cpu: 0, cuda: 1, simulated: 2 } as const;
+export const COLLECTIVES = { auto: 0, nccl: 1, host: 2 } as const;
 export const DTYPES = { float32: 0, float64: 1, bfloat16: 2, int32: 3, uint8: 4 } as const;
 export const REDUCE_OPS = { sum: 0, max: 1, min: 2 } as const;
 export const PATHS = { direct: 0, owner: 1, exchange: 2, library: 3 } as const;
@@ -38,11 +49,16 @@ export interface RawWorld {
 
 export interface RawStream extends RawHandle {
   synchronize(): Promise<void>;
+  nativeHandle(): bigint;
 }
 
 export interface RawMemory extends RawHandle {
   bytes(): number;
   arrayBuffer(): ArrayBuffer;
+  hostAccessible(): boolean;
+  address(): bigint;
+  read(offset: number, target: NodeJS.TypedArray): void;
+  write(offset: number, source: NodeJS.TypedArray): void;
 }
 
 export interface RawWindow extends RawHandle {
@@ -109,6 +125,9 @@ export interface RawBackend extends RawHandle {
   describe(): Record<string, string>;
   createStream(): RawStream;
   allocate(bytes: number): RawMemory;
+  allocateHost(bytes: number): RawMemory;
+  wrap(address: bigint, bytes: number): RawMemory;
+  join(world: RawCommunicator): RawCommunicator;
   createWindow(stream: RawStream, communicator: RawCommunicator, bytes: number): Promise<RawWindow>;
   currentBytes(): number;
   peakBytes(): number;

@@ -1,5 +1,6 @@
 import type { Device } from '../device/device.js';
 import type { NormKind, NormPlan, NormScalars } from '../device/plans.js';
+import { Staged } from '../device/staged.js';
 import type { Stream } from '../device/stream.js';
 import type { View } from '../device/view.js';
 import { FoldstepError } from '../errors.js';
@@ -41,8 +42,9 @@ export class GlobalNorm {
   readonly #gathered: View;
   readonly #powerScale: View;
   readonly #offsets: NormScalars;
+  readonly #result: Staged<'float64'>;
   /** FP64 on the device: what the update reads. */
-  readonly scalars: View;
+  readonly scalars: View<'float64'>;
 
   constructor(device: Device, placement: Placement, settings: NormSettings, accumulators: View) {
     const groups = settings.groups.length;
@@ -59,9 +61,10 @@ export class GlobalNorm {
     this.#gathered = buffer.view('float64', 8 * partials, gathered);
     this.#powerScale = buffer.view('float64', 8 * (partials + gathered), 1);
     this.scalars = buffer.view('float64', 8 * (partials + gathered + 1), this.#offsets.length);
+    this.#result = new Staged(device, this.scalars);
   }
 
-  /** Enqueues all of it; `scalars` holds the result when the stream has passed it. */
+  /** Enqueues all of it; `scalars` and `read` have the result when the stream has passed it. */
   enqueue(stream: Stream): void {
     const device = this.#device;
     const { p, maxNorm, groupMaxNorms, groups } = this.#settings;
@@ -84,11 +87,12 @@ export class GlobalNorm {
       this.scalars,
       stream,
     );
+    this.#result.download(stream);
   }
 
-  /** What `scalars` says, once the stream has passed `enqueue`. */
+  /** What came, once the stream has passed `enqueue`. */
   read(): NormResult {
-    const values = this.scalars.array as Float64Array;
+    const values = this.#result.array;
     const at = this.#offsets;
     const { groups, groupMaxNorms } = this.#settings;
     const perGroup = (offset: (group: number) => number) =>
@@ -107,6 +111,7 @@ export class GlobalNorm {
 
   dispose(): void {
     this.#plan.dispose();
+    this.#result.dispose();
     this.scalars.buffer.dispose();
   }
 

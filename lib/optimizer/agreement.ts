@@ -13,20 +13,21 @@ export async function gatherText(
   const lengths = device.allocate(8 * (size + 1));
   const own = lengths.view('float64', 0, 1);
   const all = lengths.view('float64', 8, size);
-  (own.array as Float64Array)[0] = bytes.length;
+  own.write(Float64Array.of(bytes.length));
   await communicator.allGather(own, all);
-  const counts = [...(all.array as Float64Array)];
+  const counts = [...all.read()];
   lengths.dispose();
 
   const longest = Math.max(1, ...counts);
   const texts = device.allocate(longest * (size + 1));
   const source = texts.view('uint8', 0, longest);
   const target = texts.view('uint8', longest, longest * size);
-  (source.array as Uint8Array).set(bytes);
+  source.subview(0, bytes.length).write(bytes);
   await communicator.allGather(source, target);
   const decoder = new TextDecoder();
+  const gathered = target.read();
   const result = counts.map((count, r) =>
-    decoder.decode((target.array as Uint8Array).slice(r * longest, r * longest + count)),
+    decoder.decode(gathered.subarray(r * longest, r * longest + count)),
   );
   texts.dispose();
   if (result[rank] !== text) throw new FoldstepError('INTERNAL', 'a gathered text came back changed');

@@ -3,6 +3,8 @@ import type { Communicator } from '../device/communicator.js';
 import type { Device } from '../device/device.js';
 import type { PeerWindow } from '../device/peer-window.js';
 import type { View } from '../device/view.js';
+import { FoldstepError } from '../errors.js';
+import type { PathChoice } from '../gradients/paths.js';
 import type { Placement } from '../parameters/placement.js';
 
 const PAGE = 4096;
@@ -46,17 +48,21 @@ export class Arenas {
     this.moments = views.slice(1);
   }
 
-  /** Collective over `neighbours`, the ranks of the stage that share memory. Throws SHARED_MEMORY_TOO_SMALL. */
+  /**
+   * Collective over `neighbours`, the ranks of the stage on one node. Throws SHARED_MEMORY_TOO_SMALL; PATH_UNAVAILABLE where
+   * a path that needs it is asked for and the devices do not reach each other's memory.
+   */
   static async create(
     device: Device,
     neighbours: Communicator,
     placement: Placement,
     gradientType: 'bfloat16' | 'float32',
     moments: number,
+    pathChoice: PathChoice,
   ): Promise<Arenas> {
     const sizes = sharedSizes(placement, gradientType);
     const bytes = sizes.gradients + sizes.accumulators + sizes.weights;
-    const window = neighbours.size > 1 ? await device.createWindow(neighbours, bytes) : undefined;
+    const window = neighbours.size > 1 ? await windowOver(device, neighbours, bytes, pathChoice) : undefined;
     const shared = window?.buffer ?? device.allocate(bytes);
     return new Arenas(device, placement, gradientType, moments, shared, window);
   }
@@ -65,6 +71,22 @@ export class Arenas {
     this.#private.dispose();
     this.#shared.dispose();
     this.window?.dispose();
+  }
+}
+
+/** None, for every member, where their devices do not reach each other's memory and the path may be another. */
+async function windowOver(
+  device: Device,
+  neighbours: Communicator,
+  bytes: number,
+  pathChoice: PathChoice,
+): Promise<PeerWindow | undefined> {
+  try {
+    return await device.createWindow(neighbours, bytes);
+  } catch (error) {
+    const unreachable = error instanceof FoldstepError && error.code === 'PATH_UNAVAILABLE';
+    if (unreachable && pathChoice !== 'direct' && pathChoice !== 'owner') return undefined;
+    throw error;
   }
 }
 

@@ -1,3 +1,4 @@
+import { Staged } from '../device/staged.js';
 import { FoldstepError } from '../errors.js';
 import { GradientReducer } from '../gradients/reducer.js';
 import { Teams } from '../gradients/teams.js';
@@ -44,7 +45,9 @@ export async function assemble(options: FoldedOptimizerOptions): Promise<Parts> 
     placement,
     settings.gradientType,
     rule.states.length,
+    settings.path,
   );
+  const staged = stagingOf(options, arenas);
   const teams = new Teams(stage, arenas.window);
   const reducer = await GradientReducer.create(device, placement, teams, settings, arenas);
   const weights = await WeightGather.create(device, placement, teams, settings.path, arenas.weights);
@@ -60,12 +63,14 @@ export async function assemble(options: FoldedOptimizerOptions): Promise<Parts> 
     device,
     stream,
     rule,
+    mirror: settings.mirror,
     placement,
     arenas,
     reducer,
     norm,
     updater,
     weights,
+    staged,
     async parameterName(rank, index) {
       const own = layout.parameters[index]?.name ?? '';
       if (mesh.pp === 1) return own;
@@ -74,11 +79,22 @@ export async function assemble(options: FoldedOptimizerOptions): Promise<Parts> 
     dispose() {
       updater.dispose();
       norm.dispose();
+      staged?.gradients.dispose();
+      staged?.weights.dispose();
       teams.dispose();
       arenas.dispose();
       neighbours.dispose();
       stage.dispose();
     },
+  };
+}
+
+/** None where it was declined and JavaScript does not see the device's memory. */
+function stagingOf({ device, staging = true }: FoldedOptimizerOptions, arenas: Arenas): Parts['staged'] {
+  if (!staging && !arenas.gradients.buffer.hostAccessible) return undefined;
+  return {
+    gradients: new Staged(device, arenas.gradients),
+    weights: new Staged(device, arenas.weights),
   };
 }
 

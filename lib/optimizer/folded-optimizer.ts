@@ -1,5 +1,6 @@
 import { fromBFloat16, toBFloat16 } from '../device/bfloat16.js';
 import type { FoldPath } from '../device/fold.js';
+import type { View } from '../device/view.js';
 import { FoldstepError } from '../errors.js';
 import { rangesOf, wholeLayout } from '../gradients/ranges.js';
 import type { NormResult } from '../norm/global-norm.js';
@@ -21,7 +22,7 @@ export interface StepResult extends Omit<NormResult, 'nonFinite'> {
 /** What this rank holds of a parameter: elements [offset, offset + values.length) of its flattened local part. */
 export interface ShardView {
   readonly offset: number;
-  /** FP32, a view and not a copy. */
+  /** FP32; the memory itself where JavaScript sees the device's, else a copy. */
   readonly values: Float32Array;
 }
 
@@ -70,23 +71,34 @@ export class FoldedOptimizer {
 
   /**
    * This rank's local gradient of a parameter: BF16 bits, or FP32 with `gradientType: 'float32'`; `localShape`, row-major;
-   * a view on the device's memory, the same one every time. Write it, then `accumulate`.
+   * the same array every time. Write it, then `accumulate`. It is the device's memory where JavaScript sees that, else what
+   * `accumulate` copies to it. Throws INVALID_ARGUMENT with `staging: false` on a device of the other kind.
    */
   gradient(name: string): Uint16Array | Float32Array {
     const { placement, entry } = this.#place(name);
-    return this.#view(this.#parts.arenas.gradients.array, placement.base + entry.offset, entry.size) as
-      | Uint16Array
-      | Float32Array;
+    const start = placement.base + entry.offset;
+    const array = this.#staged(name).gradients.array as Uint16Array | Float32Array;
+    return array.subarray(start, start + entry.size);
   }
 
-  /** This rank's local weight of a parameter, BF16 bits; a view as `gradient` gives. Undefined while a step is under way. */
+  /**
+   * This rank's local weight of a parameter, BF16 bits; an array as `gradient` gives, which shows the weights of the last
+   * step. Undefined while a step is under way.
+   */
   weight(name: string): Uint16Array {
     const { placement, entry } = this.#place(name);
-    return this.#view(
-      this.#parts.arenas.weights.array,
-      placement.base + entry.offset,
-      entry.size,
-    ) as Uint16Array;
+    const start = placement.base + entry.offset;
+    return (this.#staged(name).weights.array as Uint16Array).subarray(start, start + entry.size);
+  }
+
+  /** Where a parameter's gradient lies on the device, for code that writes it there, on the optimizer's stream. */
+  gradientView(name: string): View {
+    return this.#viewOf(this.#parts.arenas.gradients, name);
+  }
+
+  /** Where a parameter's weight lies on the device. */
+  weightView(name: string): View {
+    return this.#viewOf(this.#parts.arenas.weights, name);
   }
 
   /**
@@ -110,15 +122,13 @@ export class FoldedOptimizer {
       );
     }
     if (this.#stepping) throw this.#busy('a step is under way');
+    const { arenas, staged } = this.#parts;
+    const bits = values instanceof Uint16Array ? values : toBFloat16(values);
+    this.weightView(name).write(bits);
+    if (staged) this.weight(name).set(bits);
     const full = values instanceof Float32Array ? values : fromBFloat16(values);
-    this.weight(name).set(values instanceof Uint16Array ? values : toBFloat16(values));
-    const shard = this.#shard(
-      this.#parts.arenas.masters.array as Float32Array,
-      placement,
-      entry,
-      placement.ownBase,
-    );
-    shard.values.set(full.subarray(shard.offset, shard.offset + shard.values.length));
+    const { offset, view } = shardOf(arenas.masters, placement, entry, placement.ownBase);
+    view.write(full.subarray(offset, offset + view.length));
   }
 
   /** What this rank holds of a parameter's master, optimizer state, or accumulated gradient. Throws INVALID_ARGUMENT. */
@@ -126,12 +136,7 @@ export class FoldedOptimizer {
     const { placement, entry } = this.#place(name);
     const { arenas, rule } = this.#parts;
     if (what === 'accumulated') {
-      return this.#shard(
-        arenas.accumulators.array as Float32Array,
-        placement,
-        entry,
-        placement.accumulatorOwnBase,
-      );
+      return seen(shardOf(arenas.accumulators, placement, entry, placement.accumulatorOwnBase));
     }
     const arena = what === 'master' ? arenas.masters : arenas.moments[rule.states.indexOf(what)];
     if (!arena) {
@@ -140,7 +145,7 @@ export class FoldedOptimizer {
         parameter: name,
       });
     }
-    return this.#shard(arena.array as Float32Array, placement, entry, placement.ownBase);
+    return seen(shardOf(arena, placement, entry, placement.ownBase));
   }
 
   /**
@@ -150,7 +155,7 @@ export class FoldedOptimizer {
    */
   async accumulate(names?: Iterable<string>): Promise<void> {
     this.#check();
-    const { placement, reducer, stream } = this.#parts;
+    const { placement, reducer, stream, staged, mirror } = this.#parts;
     const layout = placement.layout;
     const listed = names === undefined ? undefined : listOf(names);
     const ranges = listed ? rangesOf(layout, listed) : wholeLayout(layout);
@@ -172,7 +177,14 @@ export class FoldedOptimizer {
     }
     for (const name of concerned) this.#accumulating.add(name);
     try {
-      await this.#run(() => reducer.accumulate(ranges, stream));
+      await this.#run(() => {
+        for (const { bucket, start, end } of ranges) {
+          const { base } = placement.of(bucket);
+          staged?.gradients.upload(stream, base + start, base + end);
+        }
+        reducer.accumulate(ranges, stream);
+        if (mirror) staged?.gradients.download(stream);
+      });
     } finally {
       for (const name of concerned) this.#accumulating.delete(name);
     }
@@ -198,13 +210,14 @@ export class FoldedOptimizer {
     this.#stepping = true;
     try {
       await this.#agreeOnLearningRate();
-      const { reducer, norm, updater, weights, rule, stream } = this.#parts;
+      const { reducer, norm, updater, weights, rule, stream, staged } = this.#parts;
       const settings = rule.settings(this.#steps + 1, this.learningRate);
       await this.#run(() => {
         if (!this.#reduced) reducer.reduce(stream);
         norm.enqueue(stream);
         updater.enqueue(settings, norm.scalars, stream);
         weights.enqueue(stream);
+        staged?.weights.download(stream);
       });
       const { nonFinite, ...result } = norm.read();
       this.#reduced = false;
@@ -275,17 +288,35 @@ export class FoldedOptimizer {
     return { placement: this.#parts.placement.of(bucket), entry };
   }
 
-  #view(array: ArrayLike<number>, start: number, size: number): unknown {
-    return (array as Uint16Array).subarray(start, start + size);
+  #viewOf(arena: View, name: string): View {
+    const { placement, entry } = this.#place(name);
+    const start = placement.base + entry.offset;
+    return arena.subview(start, start + entry.size);
   }
 
-  #shard(arena: Float32Array, placement: BucketPlacement, entry: LayoutEntry, ownBase: number): ShardView {
-    const { own } = placement;
-    const start = Math.min(Math.max(entry.offset, own.start), entry.offset + entry.size);
-    const end = Math.max(start, Math.min(entry.offset + entry.size, own.end));
-    const base = ownBase - own.start;
-    return { offset: start - entry.offset, values: arena.subarray(base + start, base + end) };
+  #staged(name: string): NonNullable<Parts['staged']> {
+    const { staged } = this.#parts;
+    if (staged) return staged;
+    throw new FoldstepError(
+      'INVALID_ARGUMENT',
+      "JavaScript does not see this device's memory, and staging was declined; use gradientView and weightView, or leave out staging: false",
+      { parameter: name },
+    );
   }
+}
+
+/** Where this rank's elements of a parameter lie in an arena of owned elements. */
+function shardOf(arena: View, { own }: BucketPlacement, entry: LayoutEntry, ownBase: number) {
+  const start = Math.min(Math.max(entry.offset, own.start), entry.offset + entry.size);
+  const end = Math.max(start, Math.min(entry.offset + entry.size, own.end));
+  const length = end - start;
+  const base = length === 0 ? 0 : ownBase - own.start + start;
+  return { offset: start - entry.offset, view: arena.subview(base, base + length) };
+}
+
+function seen({ offset, view }: { offset: number; view: View }): ShardView {
+  const values = view.buffer.hostAccessible ? view.array : view.read();
+  return { offset, values: values as Float32Array };
 }
 
 function listOf(names: Iterable<string>): string[] {

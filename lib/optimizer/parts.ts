@@ -1,4 +1,5 @@
 import type { Device } from '../device/device.js';
+import type { Staged } from '../device/staged.js';
 import type { Stream } from '../device/stream.js';
 import type { GradientReducer } from '../gradients/reducer.js';
 import type { GlobalNorm } from '../norm/global-norm.js';
@@ -13,12 +14,16 @@ export interface Parts {
   readonly device: Device;
   readonly stream: Stream;
   readonly rule: UpdateRule;
+  /** Whether corrected gradients are written back over the caller's. */
+  readonly mirror: boolean;
   readonly placement: Placement;
   readonly arenas: Arenas;
   readonly reducer: GradientReducer;
   readonly norm: GlobalNorm;
   readonly updater: Updater;
   readonly weights: WeightGather;
+  /** What JavaScript sees of gradients and weights. */
+  readonly staged: { readonly gradients: Staged; readonly weights: Staged } | undefined;
   /** The name of a parameter of any rank's stage. Collective over the world. */
   parameterName(rank: number, index: number): Promise<string>;
   dispose(): void;

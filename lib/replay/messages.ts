@@ -1,9 +1,11 @@
+import type { DeviceKind } from '../device/device.js';
 import type { CaseOutcome } from './result.js';
 import type { Setting } from './setting.js';
 
 /** What the ranks of a replay are started with, as one argument. */
 export interface RankTask {
   readonly folder: string;
+  readonly device: DeviceKind;
   /** One replay each, one after the other. */
   readonly settings: readonly Setting[];
 }

@@ -6,10 +6,9 @@ export async function maximumOverWorld(device: Device, values: Float64Array | Ui
   const buffer = device.allocate(values.byteLength);
   try {
     const view = buffer.view(values instanceof Uint8Array ? 'uint8' : 'float64');
-    const array = view.array as typeof values;
-    array.set(values);
+    view.write(values as never);
     await device.world.allReduce(view, 'max');
-    values.set(array);
+    values.set(view.read());
   } finally {
     buffer.dispose();
   }
@@ -21,9 +20,9 @@ export async function gatherOverWorld(device: Device, bytes: Uint8Array): Promis
   try {
     const own = buffer.view('uint8', 0, bytes.length);
     const all = buffer.view('uint8', bytes.length);
-    (own.array as Uint8Array).set(bytes);
+    own.write(bytes);
     await device.world.allGather(own, all);
-    const gathered = (all.array as Uint8Array).slice();
+    const gathered = all.read();
     return Array.from({ length: device.size }, (_, rank) =>
       gathered.subarray(rank * bytes.length, (rank + 1) * bytes.length),
     );

@@ -7,8 +7,9 @@ import { train } from './training.js';
 
 // The program that each rank of a replay runs; `replayCase` starts it.
 try {
-  const device = await init();
-  await replay(device, JSON.parse(process.argv[2]!) as RankTask);
+  const task = JSON.parse(process.argv[2]!) as RankTask;
+  const device = await init({ device: task.device });
+  await replay(device, task);
   device.dispose();
 } catch (error) {
   const text =

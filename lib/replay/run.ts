@@ -1,4 +1,5 @@
 import { fileURLToPath } from 'node:url';
+import type { DeviceKind } from '../device/device.js';
 import { FoldstepError } from '../errors.js';
 import { runJob } from '../launch/job.js';
 import type { ReplayCase } from './case.js';
@@ -8,8 +9,10 @@ import type { Setting } from './setting.js';
 
 const RANK_PROGRAM = fileURLToPath(new URL('./rank.js', import.meta.url));
 
-/** What a caller may follow a replay by. */
-export interface ReplayProgress {
+/** How to replay, and what a caller may follow it by. */
+export interface ReplayOptions {
+  /** What the ranks compute on. Default `cpu`. */
+  device?: DeviceKind;
   /** A step of one setting's replay is done. */
   onStep?: () => void;
 }
@@ -21,9 +24,9 @@ export interface ReplayProgress {
 export async function replayCase(
   recorded: ReplayCase,
   settings: readonly Setting[],
-  { onStep }: ReplayProgress = {},
+  { device = 'cpu', onStep }: ReplayOptions = {},
 ): Promise<CaseOutcome[]> {
-  const task: RankTask = { folder: recorded.folder, settings };
+  const task: RankTask = { folder: recorded.folder, device, settings };
   const outcomes: CaseOutcome[] = [];
   const onLine = (line: string): void => {
     const message = decodeMessage(line);

@@ -74,6 +74,22 @@ std::vector<std::size_t> Arguments::sizes() {
   return sizes;
 }
 
+Bytes Arguments::bytes() {
+  const Napi::Value value = next();
+  if (!value.IsTypedArray()) refuse("a typed array");
+  const auto array = value.As<Napi::TypedArray>();
+  return {static_cast<std::byte*>(array.ArrayBuffer().Data()) + array.ByteOffset(), array.ByteLength()};
+}
+
+std::byte* Arguments::address() {
+  const Napi::Value value = next();
+  bool lossless = false;
+  if (!value.IsBigInt()) refuse("an address as a BigInt");
+  const std::uint64_t bits = value.As<Napi::BigInt>().Uint64Value(&lossless);
+  if (!lossless) refuse("an address of 64 bits");
+  return reinterpret_cast<std::byte*>(static_cast<std::uintptr_t>(bits));
+}
+
 std::size_t Arguments::index_up_to(std::size_t last) {
   const std::size_t value = size();
   if (value > last) refuse("a whole number from 0 to " + std::to_string(last));

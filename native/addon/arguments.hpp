@@ -16,6 +16,12 @@
 
 namespace foldstep::addon {
 
+/// Of a typed array.
+struct Bytes {
+  std::byte* data;
+  std::size_t count;
+};
+
 /// Reads a call's positional arguments from left to right. Everything throws foldstep::Error, InvalidArgument
 /// naming the argument's position for a wrong value, Disposed for a released handle.
 class Arguments {
@@ -43,6 +49,10 @@ class Arguments {
   std::vector<double> numbers();
   /// The same, as size().
   std::vector<std::size_t> sizes();
+  /// The memory of a typed array; valid for the call.
+  Bytes bytes();
+  /// A BigInt of 64 bits.
+  std::byte* address();
 
   Stream& stream();
   /// Two arguments: a block and an offset in bytes.

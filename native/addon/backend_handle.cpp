@@ -10,18 +10,31 @@
 #include "addon/module.hpp"
 #include "addon/stream_handle.hpp"
 #include "addon/window_handle.hpp"
-#include "runtime/world.hpp"
+#include "runtime/backend_plugin.hpp"
 
 namespace foldstep::addon {
 namespace {
 
+Napi::Object to_object(Napi::Env env, const Facts& facts) {
+  auto object = Napi::Object::New(env);
+  for (const auto& [key, value] : facts) object.Set(key, value);
+  return object;
+}
+
 Napi::Value create_backend(const Napi::CallbackInfo& info) {
   Arguments in(info);
+  const auto kind = in.one_of(DeviceKind::Simulated);
   BackendOptions options;
   options.deadline = std::chrono::milliseconds(in.size());
   options.threads = in.integer();
+  options.local_rank = in.integer();
   options.local_ranks = in.integer();
-  return Module::of(info.Env()).make<BackendHandle>(create_cpu_backend(options));
+  options.collectives = in.one_of(Collectives::Host);
+  return Module::of(info.Env()).make<BackendHandle>(foldstep::create_backend(kind, options));
+}
+
+Napi::Value probe_backend(const Napi::CallbackInfo& info) {
+  return to_object(info.Env(), foldstep::probe_backend(Arguments(info).one_of(DeviceKind::Simulated)));
 }
 
 }  // namespace
@@ -32,6 +45,9 @@ Napi::Function BackendHandle::define(Napi::Env env) {
                          method_of<&BackendHandle::describe>("describe"),
                          method_of<&BackendHandle::create_stream>("createStream"),
                          method_of<&BackendHandle::allocate>("allocate"),
+                         method_of<&BackendHandle::allocate_host>("allocateHost"),
+                         method_of<&BackendHandle::wrap>("wrap"),
+                         method_of<&BackendHandle::join>("join"),
                          method_of<&BackendHandle::create_window>("createWindow"),
                          method_of<&BackendHandle::current_bytes>("currentBytes"),
                          method_of<&BackendHandle::peak_bytes>("peakBytes"),
@@ -52,12 +68,11 @@ Napi::Function BackendHandle::define(Napi::Env env) {
 
 void BackendHandle::export_functions(Napi::Env env, Napi::Object exports) {
   export_function<create_backend>(env, exports, "createBackend");
+  export_function<probe_backend>(env, exports, "probeBackend");
 }
 
 Napi::Value BackendHandle::describe(const Napi::CallbackInfo& info) {
-  auto facts = Napi::Object::New(info.Env());
-  for (const auto& [key, value] : payload()->describe()) facts.Set(key, value);
-  return facts;
+  return to_object(info.Env(), payload()->describe());
 }
 
 Napi::Value BackendHandle::create_stream(const Napi::CallbackInfo& info) {
@@ -70,6 +85,23 @@ Napi::Value BackendHandle::create_stream(const Napi::CallbackInfo& info) {
 Napi::Value BackendHandle::allocate(const Napi::CallbackInfo& info) {
   auto memory = payload()->allocate(Arguments(info).size());
   return Module::of(info.Env()).make<MemoryHandle>(std::move(memory), payload());
+}
+
+Napi::Value BackendHandle::allocate_host(const Napi::CallbackInfo& info) {
+  auto memory = payload()->allocate_host(Arguments(info).size());
+  return Module::of(info.Env()).make<MemoryHandle>(std::move(memory), payload());
+}
+
+Napi::Value BackendHandle::wrap(const Napi::CallbackInfo& info) {
+  Arguments in(info);
+  std::byte* const address = in.address();
+  auto memory = payload()->wrap(address, in.size());
+  return Module::of(info.Env()).make<MemoryHandle>(std::move(memory), payload());
+}
+
+Napi::Value BackendHandle::join(const Napi::CallbackInfo& info) {
+  auto communicator = payload()->join(Arguments(info).handle<CommunicatorHandle>().payload());
+  return Module::of(info.Env()).make<CommunicatorHandle>(std::move(communicator), payload());
 }
 
 Napi::Value BackendHandle::create_window(const Napi::CallbackInfo& info) {

@@ -17,7 +17,8 @@ class BackendHandle final : public Handle<BackendHandle, Backend> {
 
   using Base::Base;
   static Napi::Function define(Napi::Env env);
-  /// createBackend(deadline in milliseconds, threads, ranks on this host)
+  /// createBackend(kind, deadline in milliseconds, threads, local rank, ranks on this host, collectives);
+  /// probeBackend(kind): facts
   static void export_functions(Napi::Env env, Napi::Object exports);
 
  private:
@@ -26,6 +27,12 @@ class BackendHandle final : public Handle<BackendHandle, Backend> {
   Napi::Value create_stream(const Napi::CallbackInfo& info);
   /// (bytes)
   Napi::Value allocate(const Napi::CallbackInfo& info);
+  /// (bytes)
+  Napi::Value allocate_host(const Napi::CallbackInfo& info);
+  /// (address, bytes)
+  Napi::Value wrap(const Napi::CallbackInfo& info);
+  /// (communicator): a Communicator
+  Napi::Value join(const Napi::CallbackInfo& info);
   /// (stream, communicator, bytes): a promise of a Window
   Napi::Value create_window(const Napi::CallbackInfo& info);
   /// Of the ledger of temporaries.

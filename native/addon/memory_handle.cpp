@@ -2,7 +2,10 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <utility>
+
+#include "addon/arguments.hpp"
 
 namespace foldstep::addon {
 namespace {
@@ -24,6 +27,10 @@ Napi::Function MemoryHandle::define(Napi::Env env) {
                      {
                          method_of<&MemoryHandle::bytes>("bytes"),
                          method_of<&MemoryHandle::array_buffer>("arrayBuffer"),
+                         method_of<&MemoryHandle::host_accessible>("hostAccessible"),
+                         method_of<&MemoryHandle::address>("address"),
+                         method_of<&MemoryHandle::read>("read"),
+                         method_of<&MemoryHandle::write>("write"),
                          release_method(),
                      });
 }
@@ -49,8 +56,48 @@ Napi::Value MemoryHandle::bytes(const Napi::CallbackInfo& info) {
   return Napi::Number::New(info.Env(), static_cast<double>(payload()->bytes()));
 }
 
+Napi::Value MemoryHandle::host_accessible(const Napi::CallbackInfo& info) {
+  return Napi::Boolean::New(info.Env(), payload()->host_accessible());
+}
+
+Napi::Value MemoryHandle::address(const Napi::CallbackInfo& info) {
+  return Napi::BigInt::New(info.Env(),
+                           static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(payload()->data())));
+}
+
+Napi::Value MemoryHandle::read(const Napi::CallbackInfo& info) {
+  Arguments in(info);
+  const std::size_t offset = in.size();
+  const Bytes target = in.bytes();
+  require_within(offset, target.count);
+  if (target.count > 0) payload()->read(offset, target.data, target.count);
+  return info.Env().Undefined();
+}
+
+Napi::Value MemoryHandle::write(const Napi::CallbackInfo& info) {
+  Arguments in(info);
+  const std::size_t offset = in.size();
+  const Bytes source = in.bytes();
+  require_within(offset, source.count);
+  if (source.count > 0) payload()->write(offset, source.data, source.count);
+  return info.Env().Undefined();
+}
+
+void MemoryHandle::require_within(std::size_t offset, std::size_t count) const {
+  const std::size_t there = payload()->bytes();
+  if (offset <= there && count <= there - offset) return;
+  throw Error(Code::InvalidLength, std::to_string(count) + " bytes at byte " + std::to_string(offset) +
+                                       " do not lie in a buffer of " + std::to_string(there));
+}
+
 Napi::Value MemoryHandle::array_buffer(const Napi::CallbackInfo& info) {
   const auto& memory = payload();
+  if (!memory->host_accessible()) {
+    throw Error(
+        Code::InvalidArgument,
+        "JavaScript cannot see a device's own memory; read() and write() copy, and allocateHost() gives "
+        "memory that both see");
+  }
   if (!array_.IsEmpty()) {
     if (const Napi::ArrayBuffer known = array_.Value(); !known.IsEmpty()) return known;
   }

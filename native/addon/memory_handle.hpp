@@ -7,7 +7,7 @@
 
 namespace foldstep::addon {
 
-/// A block of a device's memory: `bytes()`, `arrayBuffer()`, `release()`.
+/// A block of a device's memory.
 class MemoryHandle final : public Handle<MemoryHandle, Memory> {
  public:
   static constexpr const char* name = "buffer";
@@ -27,6 +27,14 @@ class MemoryHandle final : public Handle<MemoryHandle, Memory> {
   /// The whole block without a copy, the same object every time. It keeps the block alive.
   Napi::Value array_buffer(const Napi::CallbackInfo& info);
   Napi::Value bytes(const Napi::CallbackInfo& info);
+  Napi::Value host_accessible(const Napi::CallbackInfo& info);
+  /// On the device: a BigInt.
+  Napi::Value address(const Napi::CallbackInfo& info);
+  /// (offset, typed array): copies into the array; blocks.
+  Napi::Value read(const Napi::CallbackInfo& info);
+  /// (offset, typed array): copies from the array; blocks.
+  Napi::Value write(const Napi::CallbackInfo& info);
+  void require_within(std::size_t offset, std::size_t count) const;
 
   Napi::Reference<Napi::ArrayBuffer> array_;  // weak
 };

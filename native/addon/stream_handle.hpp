@@ -10,7 +10,7 @@
 
 namespace foldstep::addon {
 
-/// A stream: `synchronize()`, `release()`.
+/// A stream: `synchronize()`, `nativeHandle()`, `release()`.
 class StreamHandle final : public Handle<StreamHandle, Stream> {
  public:
   static constexpr const char* name = "stream";
@@ -26,6 +26,8 @@ class StreamHandle final : public Handle<StreamHandle, Stream> {
  private:
   /// A promise; see CompletionQueue::when_passed.
   Napi::Value synchronize(const Napi::CallbackInfo& info);
+  /// A BigInt; 0n where there is none.
+  Napi::Value native_handle(const Napi::CallbackInfo& info);
 
   std::shared_ptr<Environment> environment_;
 };

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { init } from '#lib/device/device.js';
+import { type DeviceKind, init } from '#lib/device/device.js';
 import { FoldstepError } from '#lib/errors.js';
 import type { Outcome } from './job.js';
 
@@ -15,7 +15,10 @@ const scenarios = (await import(`../ranks/scenarios/${module}.js`)) as Record<st
 };
 const node = scenarios.nodes?.[Number(process.env['OMPI_COMM_WORLD_RANK'])];
 if (node !== undefined) process.env['FOLDSTEP_NODE'] = node;
-const device = await init(scenarios.deadlineMs === undefined ? {} : { deadlineMs: scenarios.deadlineMs });
+const device = await init({
+  device: (process.env['FOLDSTEP_TEST_DEVICE'] ?? 'cpu') as DeviceKind,
+  ...(scenarios.deadlineMs === undefined ? {} : { deadlineMs: scenarios.deadlineMs }),
+});
 const outcomes: Record<string, Outcome> = {};
 for (const [name, scenario] of Object.entries(scenarios)) {
   if (typeof scenario !== 'function') continue;

@@ -4,7 +4,7 @@ import type { Device } from '../../device/device.js';
 import type { Team } from '../../device/fold.js';
 import type { PeerWindow } from '../../device/peer-window.js';
 import type { View } from '../../device/view.js';
-import { checkPeriodic, eighths, repeat } from '../pattern.js';
+import { checkPeriodic, eighths, fill } from '../pattern.js';
 
 const PAGE = 4096;
 
@@ -46,7 +46,7 @@ export class Lanes {
     this.apart = { communicator: device.world };
     this.alone = { communicator: self };
     this.#pristine = device.allocate(2 * elements).view('bfloat16');
-    repeat(this.#pristine.array, toBFloat16(gradientOf(device.rank)));
+    fill(this.#pristine, toBFloat16(gradientOf(device.rank)));
   }
 
   /** Collective over the world, whose ranks must share memory. */
@@ -69,18 +69,15 @@ export class Lanes {
     const average = averageOf(this.device.size);
     const lane = `${way} on rank ${this.device.rank}`;
     const tolerance = rounded ? BF16_TOLERANCE : FP32_TOLERANCE;
-    checkPeriodic(`the accumulator of ${lane}`, this.accumulator.array, average, tolerance);
+    const accumulated = this.accumulator.read();
+    checkPeriodic(`the accumulator of ${lane}`, accumulated, average, tolerance);
+    const gradient = this.gradient.read();
     if (mirrors) {
-      checkPeriodic(`the gradient of ${lane}`, fromBFloat16(this.gradient.array), average, BF16_TOLERANCE);
+      checkPeriodic(`the gradient of ${lane}`, fromBFloat16(gradient), average, BF16_TOLERANCE);
     } else {
-      checkPeriodic(
-        `the gradient of ${lane}`,
-        this.gradient.array,
-        toBFloat16(gradientOf(this.device.rank)),
-        0,
-      );
+      checkPeriodic(`the gradient of ${lane}`, gradient, toBFloat16(gradientOf(this.device.rank)), 0);
     }
-    return this.accumulator.array[0]!;
+    return accumulated[0]!;
   }
 
   dispose(): void {

@@ -8,10 +8,11 @@ import type { BoundarySamples, BoundaryTask } from './result.js';
 import { WAYS, type Way } from './ways.js';
 
 // The program that each rank of a turn runs; `benchBoundary` starts it. Rank 0 leaves the samples in a file.
-const [task, file] = process.argv.slice(2) as [string, string];
+const [text, file] = process.argv.slice(2) as [string, string];
 try {
-  const device = await init();
-  const samples = await measure(device, JSON.parse(task) as BoundaryTask);
+  const task = JSON.parse(text) as BoundaryTask;
+  const device = await init({ device: task.device });
+  const samples = await measure(device, task);
   if (device.rank === 0) writeFileSync(file, JSON.stringify(samples));
   device.dispose();
 } catch (error) {
@@ -61,9 +62,9 @@ async function measureWay(device: Device, lanes: Lanes, path: string, way: Way, 
 async function largest(device: Device, numbers: readonly number[]): Promise<number[]> {
   const buffer = device.allocate(8 * numbers.length);
   const view = buffer.view('float64');
-  view.array.set(numbers);
+  view.write(Float64Array.from(numbers));
   await device.world.allReduce(view, 'max');
-  const result = [...view.array];
+  const result = [...view.read()];
   buffer.dispose();
   return result;
 }

@@ -1,3 +1,4 @@
+import type { DeviceKind } from '../../device/device.js';
 import type { CallCounts } from '../measure.js';
 
 /** The ways over the boundary that are timed: two of the ancestors', and the paths of the library. */
@@ -8,6 +9,7 @@ export interface BoundaryTask extends CallCounts {
   readonly elements: readonly number[];
   readonly ranks: number;
   readonly mirror: boolean;
+  readonly device: DeviceKind;
 }
 
 /** One way at one size, in one turn. */

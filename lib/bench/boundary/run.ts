@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { DeviceKind } from '../../device/device.js';
 import { runJob } from '../../launch/job.js';
 import { copyBandwidth } from '../copy-bandwidth.js';
 import { BenchmarkFailure } from '../failure.js';
@@ -19,6 +20,8 @@ export interface BoundaryOptions {
   readonly elements: readonly number[];
   readonly ranks: number;
   readonly mirror: boolean;
+  /** What our own paths run on. */
+  readonly device: DeviceKind;
   /** Whether to run torch with gloo too, in turn with ours. */
   readonly peers: boolean;
 }
@@ -33,8 +36,8 @@ export interface BoundaryReport {
 
 /** Times every way at every size. Throws BenchmarkFailure for a wrong value, LAUNCH_FAILED. */
 export async function benchBoundary(options: BoundaryOptions): Promise<BoundaryReport> {
-  const { elements, ranks, mirror } = options;
-  const task: BoundaryTask = { elements, ranks, mirror, ...CALLS_PER_TURN };
+  const { elements, ranks, mirror, device } = options;
+  const task: BoundaryTask = { elements, ranks, mirror, device, ...CALLS_PER_TURN };
   const samples: BoundarySamples[] = [];
   const copies: number[] = [];
   let peer: PeerPresence | undefined;

@@ -87,7 +87,15 @@ export class Recorder {
   }
 
   allocate(bytes: number): Buffer {
-    const memory: RawMemory = { bytes: () => bytes, arrayBuffer: () => new ArrayBuffer(0), release() {} };
+    const memory: RawMemory = {
+      bytes: () => bytes,
+      arrayBuffer: () => new ArrayBuffer(0),
+      hostAccessible: () => true,
+      address: () => 0n,
+      read() {},
+      write() {},
+      release() {},
+    };
     return new Buffer(memory);
   }
 

@@ -27,26 +27,26 @@ export const OPERATIONS = {
     bytesPerElement: 8,
     enqueue: ({ device, gradient, accumulator }) => device.copy(gradient, accumulator),
     prepare: () => {},
-    check: ({ accumulator }) => checkPeriodic('the copy', accumulator.array, GRADIENT, 0),
+    check: ({ accumulator }) => checkPeriodic('the copy', accumulator.read(), GRADIENT, 0),
   },
   'cast-to-fp32': {
     bytesPerElement: 6,
     enqueue: ({ device, weight, moment1 }) => device.cast(weight, moment1),
     prepare: () => {},
-    check: ({ moment1 }) => checkPeriodic('the cast to FP32', moment1.array, MASTER, 0),
+    check: ({ moment1 }) => checkPeriodic('the cast to FP32', moment1.read(), MASTER, 0),
   },
   'cast-to-bf16': {
     bytesPerElement: 6,
     enqueue: ({ device, gradient, weight }) => device.cast(gradient, weight),
     prepare: () => {},
-    check: ({ weight }) => checkPeriodic('the cast to BF16', weight.array, toBFloat16(GRADIENT), 0),
+    check: ({ weight }) => checkPeriodic('the cast to BF16', weight.read(), toBFloat16(GRADIENT), 0),
   },
   norm: {
     bytesPerElement: 4,
     enqueue: enqueueNorm,
     prepare: () => {},
     check({ scalars, places, elements }) {
-      checkValue('the norm', scalars.array[places.norm]!, gradientNorm(elements), 1e-12);
+      checkValue('the norm', scalars.read()[places.norm]!, gradientNorm(elements), 1e-12);
     },
   },
   sgd: {
@@ -88,11 +88,12 @@ function checkUpdate(
   { master, weight, accumulator, scalars, places }: Workbench,
   update: (master: number, clipped: number) => number,
 ): void {
-  const coefficient = scalars.array[places.coefficient(0)]!;
+  const coefficient = scalars.read()[places.coefficient(0)]!;
   checkValue(`${what}'s clip coefficient`, coefficient, 0.5, 1e-6);
   const expected = MASTER.map((value, k) => update(value, coefficient * GRADIENT[k]!));
-  checkPeriodic(`${what}'s master`, master.array, expected, 1e-6);
-  const rounded = toBFloat16(master.array.subarray(0, MASTER.length));
-  checkPeriodic(`${what}'s weight`, weight.array, rounded, 0);
-  checkPeriodic(`${what}'s accumulator`, accumulator.array, new Float32Array(MASTER.length), 0);
+  const updated = master.read();
+  checkPeriodic(`${what}'s master`, updated, expected, 1e-6);
+  const rounded = toBFloat16(updated.subarray(0, MASTER.length));
+  checkPeriodic(`${what}'s weight`, weight.read(), rounded, 0);
+  checkPeriodic(`${what}'s accumulator`, accumulator.read(), new Float32Array(MASTER.length), 0);
 }

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
-import { type Device, init } from '../../device/device.js';
+import { type Device, type DeviceKind, init } from '../../device/device.js';
 import { FoldstepError } from '../../errors.js';
-import { copyBandwidth } from '../copy-bandwidth.js';
+import { copyBandwidth, deviceCopyBandwidth } from '../copy-bandwidth.js';
 import { describeHost, type Host } from '../host.js';
 import { CALLS_PER_TURN, gigabytesPerSecond, type Timing, TURNS, timeCalls, timingOf } from '../measure.js';
 import { askPeer, type PeerPresence, presenceOf } from '../peers.js';
@@ -11,7 +11,11 @@ import { Workbench } from './workbench.js';
 
 const PEER = { name: 'DeepSpeed CPUAdam on torch', script: 'step_deepspeed.py' };
 /** Elements of a sample at the least: a call on few is repeated, so that waiting for it does not show. */
-const ELEMENTS_PER_SAMPLE = 2 ** 20;
+const ELEMENTS_PER_SAMPLE: Readonly<Record<DeviceKind, number>> = {
+  cpu: 2 ** 20,
+  cuda: 2 ** 29,
+  simulated: 1,
+};
 /** Where elements are very few the call itself is what takes time. */
 const MOST_REPEATS = 256;
 export const WHOLE_STEP = { parameters: 1000, size: 256 };
@@ -25,6 +29,7 @@ const PEER_BYTES_PER_ELEMENT: Readonly<Record<string, number>> = {
 export interface StepOptions {
   readonly elements: readonly number[];
   readonly threads?: number;
+  readonly device: DeviceKind;
   /** Whether to run DeepSpeed's CPUAdam and torch's norm too, in turn with ours. */
   readonly peers: boolean;
 }
@@ -73,12 +78,15 @@ export async function benchStep(options: StepOptions): Promise<StepReport> {
   const copies = new Map<number, number>();
   let peer: PeerPresence | undefined;
   for (let turn = 0; turn < TURNS; turn++) {
-    for (const footprint of footprintsOf(elements)) {
-      const copyGBs = await copyBandwidth(footprint, threads);
-      copies.set(footprint, Math.max(copyGBs, copies.get(footprint) ?? 0));
-    }
-    const device = await init({ launcher: 'none', threads });
+    const device = await init({ device: options.device, launcher: 'none', threads });
     try {
+      for (const footprint of footprintsOf(elements)) {
+        const copyGBs =
+          device.kind === 'cpu'
+            ? await copyBandwidth(footprint, threads)
+            : await deviceCopyBandwidth(device, footprint);
+        copies.set(footprint, Math.max(copyGBs, copies.get(footprint) ?? 0));
+      }
       for (const count of elements) samples.push(...(await measureSize(device, count)));
       const { parameters, size } = WHOLE_STEP;
       const what = { operation: 'step', elements: parameters * size };
@@ -138,7 +146,7 @@ async function measureOperation(device: Device, bench: Workbench, what: Operatio
   what.enqueue(bench);
   await stream.synchronize();
   what.check(bench);
-  const repeats = Math.min(MOST_REPEATS, Math.ceil(ELEMENTS_PER_SAMPLE / bench.elements));
+  const repeats = Math.min(MOST_REPEATS, Math.ceil(ELEMENTS_PER_SAMPLE[device.kind] / bench.elements));
   const samples = await timeCalls(
     CALLS_PER_TURN,
     () => {

@@ -2,7 +2,7 @@ import { toBFloat16 } from '../../device/bfloat16.js';
 import type { Device } from '../../device/device.js';
 import type { NormPlan, NormScalars, UpdatePlan } from '../../device/plans.js';
 import type { View } from '../../device/view.js';
-import { eighths, PERIOD, repeat } from '../pattern.js';
+import { eighths, fill, PERIOD } from '../pattern.js';
 
 export const MASTER = eighths(0);
 export const GRADIENT = eighths(1);
@@ -60,16 +60,16 @@ export class Workbench {
       [],
       1,
     );
-    repeat(this.gradient.array, GRADIENT);
+    fill(this.gradient, GRADIENT);
   }
 
-  /** Before a first step: master, gradient and weight as they begin, no moments. */
+  /** Before a first step: master, gradient and weight as they begin, no moments. Enqueues some of it. */
   reset(): void {
-    repeat(this.master.array, MASTER);
-    repeat(this.weight.array, toBFloat16(MASTER));
-    this.accumulator.array.set(this.gradient.array);
-    this.moment1.array.fill(0);
-    this.moment2.array.fill(0);
+    fill(this.master, MASTER);
+    fill(this.weight, toBFloat16(MASTER));
+    this.refill();
+    this.device.zero(this.moment1);
+    this.device.zero(this.moment2);
   }
 
   /** Enqueues putting the gradient back that a step has cleared. */

@@ -1,7 +1,9 @@
 import { Command } from 'commander';
 import { benchBoundary } from '../../bench/boundary/run.js';
 import { boundaryText } from '../../bench/boundary/text.js';
+import type { DeviceKind } from '../../device/device.js';
 import { FoldstepError } from '../../errors.js';
+import { backendOption } from './backend-option.js';
 import { type BenchOptions, parseCount, parseCounts, present, reportFailure } from './bench-options.js';
 
 interface BoundaryOptions extends BenchOptions {
@@ -9,6 +11,7 @@ interface BoundaryOptions extends BenchOptions {
   ranks: number;
   mirror?: boolean;
   peers?: boolean;
+  backend: DeviceKind;
 }
 
 const ELEMENTS = [2 ** 20];
@@ -29,17 +32,24 @@ export function benchBoundaryCommand(): Command {
     .option('--ranks <count>', 'lanes, at least 2', parseCount, 2)
     .option('--mirror', 'write the corrected gradient back')
     .option('--peers', 'torch with gloo too, in turn with ours; FOLDSTEP_PYTHON names the Python that has it')
+    .addOption(backendOption())
     .option('--report <file>', 'write a page with plots to an HTML file as well')
     .option('--json', 'print one JSON object and nothing else on standard output')
     .action((options: BoundaryOptions) => reportFailure(() => boundary(options)));
 }
 
-async function boundary({ ranks, mirror = false, peers = false, ...output }: BoundaryOptions): Promise<void> {
+async function boundary({
+  ranks,
+  mirror = false,
+  peers = false,
+  backend: device,
+  ...output
+}: BoundaryOptions): Promise<void> {
   if (ranks < 2) {
     throw new FoldstepError('INVALID_ARGUMENT', 'a boundary is between ranks: --ranks must be at least 2');
   }
   const elements = output.elements ?? (output.report === undefined ? ELEMENTS : SWEEP);
-  await present(() => benchBoundary({ elements, ranks, mirror, peers }), output, {
+  await present(() => benchBoundary({ elements, ranks, mirror, peers, device }), output, {
     text: boundaryText,
     page: async (result) => (await import('../../bench/report/boundary-page.js')).boundaryPage(result),
   });

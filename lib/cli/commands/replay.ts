@@ -1,5 +1,6 @@
 import { SingleBar } from 'cli-progress';
 import { Command } from 'commander';
+import type { DeviceKind } from '../../device/device.js';
 import { FoldstepError } from '../../errors.js';
 import { ReplayCase } from '../../replay/case.js';
 import { outcomeText, totalText } from '../../replay/report.js';
@@ -7,9 +8,11 @@ import type { CaseReport } from '../../replay/result.js';
 import { replayCase } from '../../replay/run.js';
 import { type Setting, type SettingChoices, settingsOf } from '../../replay/setting.js';
 import { EXIT_FAILED, EXIT_OK, EXIT_REFUSED } from '../exit-codes.js';
+import { backendOption } from './backend-option.js';
 
 interface ReplayOptions extends SettingChoices {
   json?: true;
+  backend: DeviceKind;
 }
 
 export function replayCommand(): Command {
@@ -22,6 +25,7 @@ export function replayCommand(): Command {
     .option('--json', 'print one JSON object and nothing else on standard output')
     .option('--path <path>', 'auto, direct, owner, exchange or library (default: auto)')
     .option('--correct <when>', 'microbatch or step (default: microbatch)')
+    .addOption(backendOption())
     .option('--zero <stage>', "0, 1 or 2 (default: the case's own)")
     .addHelpText(
       'after',
@@ -64,13 +68,16 @@ function readCase(
 async function replayRead(
   recorded: ReplayCase,
   settings: readonly Setting[],
-  { json }: ReplayOptions,
+  { json, backend }: ReplayOptions,
 ): Promise<CaseReport[]> {
   const bar = process.stderr.isTTY
     ? new SingleBar({ format: barFormat(recorded.name), clearOnComplete: true })
     : null;
   bar?.start(settings.length * recorded.content.training.steps, 0);
-  const outcomes = await replayCase(recorded, settings, { onStep: () => bar?.increment() });
+  const outcomes = await replayCase(recorded, settings, {
+    device: backend,
+    onStep: () => bar?.increment(),
+  });
   bar?.stop();
   for (const outcome of outcomes) {
     if (!json) process.stdout.write(`${outcomeText(outcome)}\n`);

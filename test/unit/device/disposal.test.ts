@@ -79,7 +79,7 @@ describe('disposal', () => {
 
   it('is checked natively too: wrong objects and numbers are refused, and nothing crashes', async () => {
     const native = addon();
-    const backend = native.createBackend(1000, 1, 1);
+    const backend = native.createBackend(0, 1000, 1, 0, 1, 0);
     const stream = backend.createStream();
     const memory = backend.allocate(16);
     const anything = backend as unknown as Record<string, (...args: unknown[]) => unknown>;
