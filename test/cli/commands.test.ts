@@ -78,7 +78,7 @@ describe('foldstep', function () {
     for (const name of ['Node.js', 'addon', 'MPI launcher', 'MPI ranks'])
       expect(found[name]?.ok, name).to.equal(true);
     expect(found['shared memory']!.found).to.contain('MiB free');
-    expect(found).to.include.keys('instruction sets', 'processors', 'GPU', 'NCCL');
+    expect(found).to.include.keys('instruction sets', 'processors', 'GPU backend');
     const text = await foldstep(['doctor']);
     expect(text.stdout).to.match(/^ok +addon /m);
   });

@@ -41,6 +41,16 @@ export const OPERATIONS = {
     prepare: () => {},
     check: ({ weight }) => checkPeriodic('the cast to BF16', weight.read(), toBFloat16(GRADIENT), 0),
   },
+  accumulate: {
+    bytesPerElement: 10,
+    enqueue: ({ device, alone, weight, accumulator }) =>
+      device.accumulate(alone, { path: 'direct', gradient: weight, accumulator, scale: 0.5 }),
+    prepare: () => {},
+    check({ accumulator }) {
+      const expected = GRADIENT.map((value, k) => value + 0.5 * MASTER[k]!);
+      checkPeriodic('what was accumulated', accumulator.read(), expected, 0);
+    },
+  },
   norm: {
     bytesPerElement: 4,
     enqueue: enqueueNorm,

@@ -1,5 +1,6 @@
 import { toBFloat16 } from '../../device/bfloat16.js';
 import type { Device } from '../../device/device.js';
+import type { Team } from '../../device/fold.js';
 import type { NormPlan, NormScalars, UpdatePlan } from '../../device/plans.js';
 import type { View } from '../../device/view.js';
 import { eighths, fill, PERIOD } from '../pattern.js';
@@ -37,10 +38,13 @@ export class Workbench {
   readonly places: NormScalars;
   readonly normPlan: NormPlan;
   readonly updatePlan: UpdatePlan;
+  /** This rank and no other. */
+  readonly alone: Team;
 
   constructor(device: Device, elements: number) {
     this.device = device;
     this.elements = elements;
+    this.alone = { communicator: device.world };
     const fp32 = (): View<'float32'> => device.allocate(4 * elements).view('float32');
     this.master = fp32();
     this.accumulator = fp32();

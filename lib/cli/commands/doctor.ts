@@ -1,7 +1,8 @@
 import { Command } from 'commander';
 import { examineAddon, examineMpi } from '../doctor/backend.js';
 import type { Finding } from '../doctor/finding.js';
-import { examineGpu, examineNode, examineProcessors, examineSharedMemory } from '../doctor/host.js';
+import { examineGpu } from '../doctor/gpu.js';
+import { examineNode, examineProcessors, examineSharedMemory } from '../doctor/host.js';
 import { EXIT_FAILED, EXIT_OK } from '../exit-codes.js';
 import { packageManifest } from '../package-manifest.js';
 
@@ -24,7 +25,7 @@ async function doctor({ json }: { json?: true }): Promise<void> {
     ...(addonLoads ? await examineMpi() : []),
     ...examineProcessors(),
     examineSharedMemory(),
-    ...examineGpu(),
+    ...(addonLoads ? examineGpu() : []),
   ];
   const ready = findings.every(({ ok, optional }) => ok || optional);
   const { version } = packageManifest();

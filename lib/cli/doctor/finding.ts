@@ -10,6 +10,9 @@ export interface Finding {
   readonly mend?: string;
 }
 
+/** What the backend for GPUs says of this host: `library` is where it is, or why it is not. */
+export type GpuAnswer = Readonly<Record<string, string>>;
+
 /** What a rank of the probe says. */
 export type ProbeAnswer =
   | { readonly size: number; readonly library: string; readonly facts: Readonly<Record<string, string>> }

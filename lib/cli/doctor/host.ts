@@ -1,7 +1,5 @@
-import { spawnSync } from 'node:child_process';
 import { readFileSync, statfsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { findProgram } from '../../launch/launcher.js';
 import type { Finding } from './finding.js';
 
 const NEEDED_NODE = [20, 19] as const;
@@ -45,34 +43,6 @@ export function examineSharedMemory(): Finding {
   } catch (error) {
     return { ...base, ok: false, found: `${folder}: ${(error as Error).message}`, mend };
   }
-}
-
-/** What a backend for GPUs would need; this version has none, so nothing is said of how to get it. */
-export function examineGpu(): Finding[] {
-  const smi = findProgram('nvidia-smi');
-  const listed = smi && spawnSync(smi, ['--query-gpu=name', '--format=csv,noheader'], { encoding: 'utf8' });
-  const names = listed && listed.status === 0 ? listed.stdout.trim().split('\n').join(', ') : '';
-  const libraries = loadableLibraries();
-  return [
-    optional('GPU', names),
-    optional('CUDA driver', libraries.includes('libcuda.so') && 'libcuda'),
-    optional('CUDA compiler', findProgram('nvcc')),
-    optional('NCCL', libraries.includes('libnccl.so') && 'libnccl'),
-  ];
-}
-
-function optional(name: string, found: string | false | undefined): Finding {
-  return {
-    name,
-    ok: Boolean(found),
-    optional: true,
-    found: found || 'not found; not needed, jobs run on the processors',
-  };
-}
-
-function loadableLibraries(): string {
-  const ldconfig = findProgram('ldconfig') ?? '/sbin/ldconfig';
-  return spawnSync(ldconfig, ['-p'], { encoding: 'utf8' }).stdout ?? '';
 }
 
 function cpuFlags(): string[] {
