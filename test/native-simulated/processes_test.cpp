@@ -1,6 +1,4 @@
 // Ranks as real processes that reach each other's device memory and meet inside kernels.
-#include <sched.h>
-
 #include <atomic>
 #include <memory>
 
@@ -62,7 +60,7 @@ struct Lobby {
 };
 
 void wait_for(const std::atomic<int>& counter, int value) {
-  while (counter < value) sched_yield();
+  while (counter < value) usleep(200);
 }
 
 /// What one rank does. A kernel that waits for nobody would not end in case of a fault: the alarm ends the
@@ -139,6 +137,23 @@ int main() {
     for (int seed = 1; seed <= 3; ++seed) {
       CHECK(stale_words("delay,seed=" + std::to_string(seed), 2, Fault::NoBarrier) > 0);
     }
+  });
+
+  test("signals of a rank that has been dropped do not arrive", [] {
+    const Shared<Lobby> lobby(1);
+    const auto rank = [&](int index) {
+      return Process("drop-rank=1,drop-after=2,patience-ms=300", [&, index] {
+        setenv("OMPI_COMM_WORLD_RANK", std::to_string(index).c_str(), 1);
+        play_rank(lobby[0], index, 2, Fault::None, 3);
+      });
+    };
+    Process left = rank(0);
+    Process dropped = rank(1);
+    const Outcome outcome = left.wait();
+    CHECK(!outcome.well() && outcome.says("nothing has happened for 300 ms"));
+    CHECK(lobby[0].done == 1);  // the one that was dropped has heard all
+    lobby[0].done = 2;
+    CHECK(dropped.wait().well());
   });
 
   test("a handle opens to the same address twice, and not in its own process", [] {

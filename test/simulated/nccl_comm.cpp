@@ -1,5 +1,7 @@
 #include "nccl_comm.hpp"
 
+#include <mutex>
+#include <string>
 #include <thread>
 #include <utility>
 
@@ -15,6 +17,28 @@ namespace {
 
 constexpr unsigned tags = 20'000;
 
+/// What went wrong last, in words.
+class LastError {
+ public:
+  void set(const std::string& text) {
+    const std::lock_guard lock(mutex_);
+    text_ = text;
+  }
+  std::string get() {
+    const std::lock_guard lock(mutex_);
+    return text_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::string text_;
+};
+
+LastError& last_error() {
+  static auto& last = *new LastError;
+  return last;
+}
+
 bool is_blocking(const ncclConfig_t* config) {
   return config == nullptr || config->blocking != 0;  // undefined: blocking
 }
@@ -23,17 +47,17 @@ bool is_blocking(const ncclConfig_t* config) {
 ncclResult_t make(ncclComm_t* comm, const ncclConfig_t* config, std::function<void(Group&)> form) {
   const auto state = std::make_shared<CommState>(current_device());
   const auto attempt = [state, form = std::move(form)] { state->attempt([&] { form(state->group); }); };
-  *comm = new ncclComm{state};
   if (is_blocking(config)) {
     attempt();
+    *comm = state->error() == ncclSuccess ? new ncclComm{state} : nullptr;
     return state->error();
   }
+  *comm = new ncclComm{state};
   state->set_error(ncclInProgress);
   std::thread([attempt, state] {
     cudaSetDevice(state->device);
     attempt();
-    ncclResult_t result = state->error();
-    if (result == ncclInProgress) state->set_error(ncclSuccess);
+    if (state->error() == ncclInProgress) state->set_error(ncclSuccess);
   }).detach();
   return ncclInProgress;
 }
@@ -44,7 +68,7 @@ void CommState::attempt(const std::function<void()>& task) {
   try {
     task();
   } catch (const NcclFailure& failure) {
-    text_ = failure.what();
+    last_error().set(failure.what());
     error_ = failure.result;
   }
 }
@@ -86,8 +110,11 @@ const char* ncclGetErrorString(ncclResult_t result) {
   return "unknown result code";
 }
 
-const char* ncclGetLastError(ncclComm_t comm) {
-  return comm != nullptr ? comm->state->last_error() : "";
+/// As in NCCL, whatever the communicator.
+const char* ncclGetLastError(ncclComm_t) {
+  thread_local std::string text;
+  text = last_error().get();
+  return text.c_str();
 }
 
 ncclResult_t ncclGetUniqueId(ncclUniqueId* id) {

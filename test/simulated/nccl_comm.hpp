@@ -5,8 +5,6 @@
 #include <atomic>
 #include <functional>
 #include <memory>
-#include <mutex>
-#include <string>
 
 #include "nccl_group.hpp"
 
@@ -21,7 +19,6 @@ class CommState {
   void attempt(const std::function<void()>& task);
   ncclResult_t error() const { return error_; }
   void set_error(ncclResult_t result) { error_ = result; }
-  const char* last_error() const { return text_.c_str(); }
   /// Different for operations of one communicator that may be under way at the same time, and the same on all
   /// ranks.
   int next_tag();
@@ -31,7 +28,6 @@ class CommState {
 
  private:
   std::atomic<ncclResult_t> error_{ncclSuccess};
-  std::string text_;
   std::atomic<unsigned> operations_{0};
 };
 

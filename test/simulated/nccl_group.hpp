@@ -5,7 +5,6 @@
 
 #include <atomic>
 #include <cstddef>
-#include <mutex>
 #include <stdexcept>
 #include <string>
 #include <vector>

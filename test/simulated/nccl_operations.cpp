@@ -12,6 +12,7 @@
 
 #include "memory.hpp"
 #include "nccl_comm.hpp"
+#include "numerics/bf16.hpp"
 #include "options.hpp"
 #include "stream.hpp"
 
@@ -56,6 +57,22 @@ void write_device(std::byte* at, const Bytes& bytes) {
   std::memcpy(at, bytes.data(), bytes.size());
 }
 
+/// As NCCL does it: rounded at every addition.
+class Bfloat16 {
+ public:
+  friend Bfloat16 operator+(Bfloat16 a, Bfloat16 b) {
+    Bfloat16 sum;
+    sum.bits_ = numerics::f32_to_bf16(a.value() + b.value());
+    return sum;
+  }
+  friend bool operator<(Bfloat16 a, Bfloat16 b) { return a.value() < b.value(); }
+
+ private:
+  float value() const { return numerics::bf16_to_f32(bits_); }
+
+  std::uint16_t bits_ = 0;
+};
+
 template <typename T>
 void combine(Bytes& into, const Bytes& other, ncclRedOp_t op) {
   for (std::size_t at = 0; at < into.size(); at += sizeof(T)) {
@@ -69,13 +86,15 @@ void combine(Bytes& into, const Bytes& other, ncclRedOp_t op) {
 }
 
 bool reducible(ncclDataType_t type, ncclRedOp_t op) {
-  const bool known = type == ncclUint8 || type == ncclInt32 || type == ncclFloat32 || type == ncclFloat64;
+  const bool known = type == ncclUint8 || type == ncclInt32 || type == ncclBfloat16 || type == ncclFloat32 ||
+                     type == ncclFloat64;
   return known && (op == ncclSum || op == ncclMax || op == ncclMin);
 }
 
 void combine(Bytes& into, const Bytes& other, ncclDataType_t type, ncclRedOp_t op) {
   if (type == ncclUint8) combine<std::uint8_t>(into, other, op);
   if (type == ncclInt32) combine<std::int32_t>(into, other, op);
+  if (type == ncclBfloat16) combine<Bfloat16>(into, other, op);
   if (type == ncclFloat32) combine<float>(into, other, op);
   if (type == ncclFloat64) combine<double>(into, other, op);
 }
