@@ -89,7 +89,9 @@ void CudaWindow::tell_peers(const Error& error) {
   // To its peers, a rank whose stream was closed in mid-turn has left.
   const bool left = error.code() == Code::Aborted;
   const Code code = left ? Code::PeerExited : error.code();
-  const int peer = left ? world_ranks_[static_cast<std::size_t>(self_)] : error.peer();
+  const auto about = std::find(world_ranks_.begin(), world_ranks_.end(), error.peer());
+  const bool known = !left && about != world_ranks_.end();
+  const auto peer = known ? static_cast<int>(about - world_ranks_.begin()) : self_;
   const Abort abort{1 + static_cast<std::uint32_t>(code), peer};
   try {
     context_->use();

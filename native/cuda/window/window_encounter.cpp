@@ -18,6 +18,12 @@ int WindowEncounter::rank_of(int member) const {
                                                                  : -1;
 }
 
+int WindowEncounter::about(const Abort& abort, int otherwise) const {
+  const std::vector<int>& ranks = window_->world_ranks();
+  if (abort.peer < 0 || abort.peer >= static_cast<int>(ranks.size())) return otherwise;
+  return ranks[static_cast<std::size_t>(abort.peer)];
+}
+
 std::exception_ptr WindowEncounter::fail(const Status& status) {
   return std::make_exception_ptr(window_->fail(error_of(status)));
 }
@@ -46,11 +52,13 @@ Error WindowEncounter::error_of(const Status& status) const {
            << "; every member must make the same calls in the same order";
       return Error(Code::OperationMismatch, text.str(), self_rank_, peer);
     case Status::PeerAborted: {
-      const auto code = static_cast<Code>(status.abort.reason - 1);
+      auto code = static_cast<Code>(status.abort.reason - 1);
+      // A rank whose stream was closed in mid-turn has left.
+      if (code == Code::Aborted) code = Code::PeerExited;
       text << "rank " << peer << (code == Code::PeerExited ? " has gone" : " has failed") << " while rank "
            << self_rank_ << " waited for it in " << mine_.text();
       if (code != Code::PeerExited) text << "; its error, " << name_of(code) << ", says why";
-      return Error(code, text.str(), self_rank_, status.abort.peer >= 0 ? status.abort.peer : peer);
+      return Error(code, text.str(), self_rank_, about(status.abort, peer));
     }
     default:
       return aborted();

@@ -22,6 +22,7 @@ class WindowEncounter final : public Encounter {
   Error error_of(const Status& status) const;
   Error aborted() const;
   int rank_of(int member) const;
+  int about(const Abort& abort, int otherwise) const;
 
   std::shared_ptr<CudaWindow> window_;
   std::vector<int> ranks_;  // of the members in the world
