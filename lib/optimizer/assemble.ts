@@ -1,4 +1,3 @@
-import { Staged } from '../device/staged.js';
 import { FoldstepError } from '../errors.js';
 import { GradientReducer } from '../gradients/reducer.js';
 import { Teams } from '../gradients/teams.js';
@@ -9,6 +8,7 @@ import { Parameter } from '../parameters/parameter.js';
 import { Placement } from '../parameters/placement.js';
 import { Updater } from '../update/updater.js';
 import { gatherText, requireAgreement } from './agreement.js';
+import { ArenaArrays } from './arena-arrays.js';
 import { Arenas } from './arenas.js';
 import { type FoldedOptimizerOptions, settingsOf } from './options.js';
 import type { Parts } from './parts.js';
@@ -47,7 +47,8 @@ export async function assemble(options: FoldedOptimizerOptions): Promise<Parts> 
     rule.states.length,
     settings.path,
   );
-  const staged = stagingOf(options, arenas);
+  const gradientArrays = new ArenaArrays(device, arenas.gradients);
+  const weightArrays = new ArenaArrays(device, arenas.weights);
   const teams = new Teams(stage, arenas.window);
   const reducer = await GradientReducer.create(device, placement, teams, settings, arenas);
   const weights = await WeightGather.create(device, placement, teams, settings.path, arenas.weights);
@@ -70,7 +71,8 @@ export async function assemble(options: FoldedOptimizerOptions): Promise<Parts> 
     norm,
     updater,
     weights,
-    staged,
+    gradientArrays,
+    weightArrays,
     async parameterName(rank, index) {
       const own = layout.parameters[index]?.name ?? '';
       if (mesh.pp === 1) return own;
@@ -79,22 +81,13 @@ export async function assemble(options: FoldedOptimizerOptions): Promise<Parts> 
     dispose() {
       updater.dispose();
       norm.dispose();
-      staged?.gradients.dispose();
-      staged?.weights.dispose();
+      gradientArrays.dispose();
+      weightArrays.dispose();
       teams.dispose();
       arenas.dispose();
       neighbours.dispose();
       stage.dispose();
     },
-  };
-}
-
-/** None where it was declined and JavaScript does not see the device's memory. */
-function stagingOf({ device, staging = true }: FoldedOptimizerOptions, arenas: Arenas): Parts['staged'] {
-  if (!staging && !arenas.gradients.buffer.hostAccessible) return undefined;
-  return {
-    gradients: new Staged(device, arenas.gradients),
-    weights: new Staged(device, arenas.weights),
   };
 }
 

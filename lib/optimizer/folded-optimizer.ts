@@ -9,6 +9,7 @@ import type { Parameter } from '../parameters/parameter.js';
 import type { BucketPlacement } from '../parameters/placement.js';
 import { checkSetting, type StateName } from '../update/rule.js';
 import { requireAgreement } from './agreement.js';
+import type { Place } from './arena-arrays.js';
 import { assemble } from './assemble.js';
 import type { FoldedOptimizerOptions } from './options.js';
 import type { Parts } from './parts.js';
@@ -71,27 +72,27 @@ export class FoldedOptimizer {
 
   /**
    * This rank's local gradient of a parameter: BF16 bits, or FP32 with `gradientType: 'float32'`; `localShape`, row-major;
-   * the same array every time. Write it, then `accumulate`. It is the device's memory where JavaScript sees that, else what
-   * `accumulate` copies to it. Throws INVALID_ARGUMENT with `staging: false` on a device of the other kind.
+   * the same memory every time. Write it, then `accumulate`. It is the device's memory where JavaScript sees that, else what
+   * `accumulate` copies to it from then on.
    */
   gradient(name: string): Uint16Array | Float32Array {
-    const { placement, entry } = this.#place(name);
-    const start = placement.base + entry.offset;
-    const array = this.#staged(name).gradients.array as Uint16Array | Float32Array;
-    return array.subarray(start, start + entry.size);
+    const place = this.#placeOf(name);
+    return this.#parts.gradientArrays.show(place);
   }
 
   /**
-   * This rank's local weight of a parameter, BF16 bits; an array as `gradient` gives, which shows the weights of the last
-   * step. Undefined while a step is under way.
+   * This rank's local weight of a parameter, BF16 bits, as the last step left it; an array as `gradient` gives. Undefined
+   * while a step is under way.
    */
   weight(name: string): Uint16Array {
-    const { placement, entry } = this.#place(name);
-    const start = placement.base + entry.offset;
-    return (this.#staged(name).weights.array as Uint16Array).subarray(start, start + entry.size);
+    const place = this.#placeOf(name);
+    return this.#parts.weightArrays.show(place) as Uint16Array;
   }
 
-  /** Where a parameter's gradient lies on the device, for code that writes it there, on the optimizer's stream. */
+  /**
+   * Where a parameter's gradient lies on the device, for code that writes it there, on the optimizer's stream. Do not ask for
+   * `gradient` of the same parameter: its array would be copied over it.
+   */
   gradientView(name: string): View {
     return this.#viewOf(this.#parts.arenas.gradients, name);
   }
@@ -122,10 +123,9 @@ export class FoldedOptimizer {
       );
     }
     if (this.#stepping) throw this.#busy('a step is under way');
-    const { arenas, staged } = this.#parts;
+    const { arenas, weightArrays } = this.#parts;
     const bits = values instanceof Uint16Array ? values : toBFloat16(values);
-    this.weightView(name).write(bits);
-    if (staged) this.weight(name).set(bits);
+    weightArrays.write(this.#placeOf(name), bits);
     const full = values instanceof Float32Array ? values : fromBFloat16(values);
     const { offset, view } = shardOf(arenas.masters, placement, entry, placement.ownBase);
     view.write(full.subarray(offset, offset + view.length));
@@ -155,7 +155,7 @@ export class FoldedOptimizer {
    */
   async accumulate(names?: Iterable<string>): Promise<void> {
     this.#check();
-    const { placement, reducer, stream, staged, mirror } = this.#parts;
+    const { placement, reducer, stream, gradientArrays, mirror } = this.#parts;
     const layout = placement.layout;
     const listed = names === undefined ? undefined : listOf(names);
     const ranges = listed ? rangesOf(layout, listed) : wholeLayout(layout);
@@ -177,13 +177,11 @@ export class FoldedOptimizer {
     }
     for (const name of concerned) this.#accumulating.add(name);
     try {
+      const places = concerned.map((name) => this.#placeOf(name));
       await this.#run(() => {
-        for (const { bucket, start, end } of ranges) {
-          const { base } = placement.of(bucket);
-          staged?.gradients.upload(stream, base + start, base + end);
-        }
+        gradientArrays.upload(places, stream);
         reducer.accumulate(ranges, stream);
-        if (mirror) staged?.gradients.download(stream);
+        if (mirror) gradientArrays.download(places, stream);
       });
     } finally {
       for (const name of concerned) this.#accumulating.delete(name);
@@ -210,14 +208,17 @@ export class FoldedOptimizer {
     this.#stepping = true;
     try {
       await this.#agreeOnLearningRate();
-      const { reducer, norm, updater, weights, rule, stream, staged } = this.#parts;
+      const { reducer, norm, updater, weights, rule, stream, weightArrays } = this.#parts;
       const settings = rule.settings(this.#steps + 1, this.learningRate);
       await this.#run(() => {
         if (!this.#reduced) reducer.reduce(stream);
         norm.enqueue(stream);
         updater.enqueue(settings, norm.scalars, stream);
         weights.enqueue(stream);
-        staged?.weights.download(stream);
+        weightArrays.download(
+          this.parameters.map(({ name }) => this.#placeOf(name)),
+          stream,
+        );
       });
       const { nonFinite, ...result } = norm.read();
       this.#reduced = false;
@@ -288,20 +289,16 @@ export class FoldedOptimizer {
     return { placement: this.#parts.placement.of(bucket), entry };
   }
 
-  #viewOf(arena: View, name: string): View {
+  /** In the arenas of gradients and of weights. */
+  #placeOf(name: string): Place {
     const { placement, entry } = this.#place(name);
     const start = placement.base + entry.offset;
-    return arena.subview(start, start + entry.size);
+    return { start, end: start + entry.size };
   }
 
-  #staged(name: string): NonNullable<Parts['staged']> {
-    const { staged } = this.#parts;
-    if (staged) return staged;
-    throw new FoldstepError(
-      'INVALID_ARGUMENT',
-      "JavaScript does not see this device's memory, and staging was declined; use gradientView and weightView, or leave out staging: false",
-      { parameter: name },
-    );
+  #viewOf(arena: View, name: string): View {
+    const { start, end } = this.#placeOf(name);
+    return arena.subview(start, end);
   }
 }
 

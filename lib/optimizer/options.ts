@@ -11,7 +11,7 @@ import type { ParameterSpec } from '../parameters/parameter.js';
 import type { ZeroStage } from '../parameters/placement.js';
 import type { UpdateRule } from '../update/rule.js';
 
-/** How to make a `FoldedOptimizer`. Everything but `device`, `staging` and `stream` must be the same on every rank of a pipeline stage. */
+/** How to make a `FoldedOptimizer`. Everything but `device` and `stream` must be the same on every rank of a pipeline stage. */
 export interface FoldedOptimizerOptions {
   readonly device: Device;
   /** Its world is the device's. */
@@ -40,11 +40,6 @@ export interface FoldedOptimizerOptions {
   readonly groupMaxNorms?: Readonly<Record<string, number>>;
   /** Whether each tensor lane sees its own part of the sequence; decides the rule of `sequence-norm`. Default false. */
   readonly sequenceParallel?: boolean;
-  /**
-   * On a device whose memory JavaScript does not see: whether `gradient` and `weight` give arrays that are copied to it by
-   * `accumulate` and from it by `step`. Without, gradients are written on the device: see `gradientView`. Default true.
-   */
-  readonly staging?: boolean;
   /** Default: the device's. */
   readonly stream?: Stream;
 }
@@ -76,7 +71,6 @@ const FIELDS: readonly (keyof FoldedOptimizerOptions)[] = [
   'maxNorm',
   'groupMaxNorms',
   'sequenceParallel',
-  'staging',
   'stream',
 ];
 
@@ -87,7 +81,6 @@ export function settingsOf(options: FoldedOptimizerOptions): Settings {
   checkInstance('mesh', options.mesh, Mesh);
   checkInstance('parameters', options.parameters, Array);
   if (options.stream !== undefined) checkInstance('stream', options.stream, Stream);
-  if (options.staging !== undefined) oneOf('staging', options.staging, [true, false]);
   if (typeof options.update?.settings !== 'function') {
     throw new FoldstepError('INVALID_ARGUMENT', 'update must be what sgd, adam or adamw gives');
   }

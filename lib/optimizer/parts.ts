@@ -1,11 +1,11 @@
 import type { Device } from '../device/device.js';
-import type { Staged } from '../device/staged.js';
 import type { Stream } from '../device/stream.js';
 import type { GradientReducer } from '../gradients/reducer.js';
 import type { GlobalNorm } from '../norm/global-norm.js';
 import type { Placement } from '../parameters/placement.js';
 import type { UpdateRule } from '../update/rule.js';
 import type { Updater } from '../update/updater.js';
+import type { ArenaArrays } from './arena-arrays.js';
 import type { Arenas } from './arenas.js';
 import type { WeightGather } from './weight-gather.js';
 
@@ -22,8 +22,8 @@ export interface Parts {
   readonly norm: GlobalNorm;
   readonly updater: Updater;
   readonly weights: WeightGather;
-  /** What JavaScript sees of gradients and weights. */
-  readonly staged: { readonly gradients: Staged; readonly weights: Staged } | undefined;
+  readonly gradientArrays: ArenaArrays;
+  readonly weightArrays: ArenaArrays;
   /** The name of a parameter of any rank's stage. Collective over the world. */
   parameterName(rank: number, index: number): Promise<string>;
   dispose(): void;
