@@ -1,5 +1,6 @@
 #pragma once
 
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -47,6 +48,10 @@ struct Outcome {
   std::string errors;  ///< what it wrote to stderr
 
   bool well() const { return WIFEXITED(status) && WEXITSTATUS(status) == 0; }
+  /// Whether it touched memory that it may not; a sanitizer reports that in its own way.
+  bool faulted() const {
+    return (WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV) || says("AddressSanitizer: SEGV");
+  }
   bool says(const std::string& text) const { return errors.find(text) != std::string::npos; }
 };
 

@@ -16,6 +16,9 @@ namespace {
 constexpr std::size_t page = 4096;
 /// What the runtime promises of addresses, and no more.
 constexpr std::size_t alignment = 256;
+/// Larger allocations stay in the host's reach: to take many pages out of it and back costs more than a
+/// kernel.
+constexpr std::size_t most_protected_bytes = 1 << 20;
 /// NaN in every floating-point type, and no epoch, length or flag.
 constexpr int poison = 0xff;
 
@@ -154,7 +157,7 @@ void Allocations::leave() {
 }
 
 void Allocations::protect(const Allocation& allocation) const {
-  if (allocation.kind == Kind::Pinned) return;
+  if (allocation.kind == Kind::Pinned || allocation.bytes > most_protected_bytes) return;
   mprotect(allocation.pages, allocation.page_bytes, users_ > 0 ? PROT_READ | PROT_WRITE : PROT_NONE);
 }
 

@@ -123,7 +123,7 @@ void store_word(std::uint32_t* at, std::uint32_t value, bool release, Site site)
 cudaError_t start(unsigned blocks, cudaStream_t stream, std::function<void()> thread, Site site) {
   call([&] {
     if (blocks == 0) return cudaErrorInvalidConfiguration;
-    if (stream != nullptr && stream->device() != current_device()) return cudaErrorInvalidResourceHandle;
+    if (!is_stream_of(stream, current_device())) return cudaErrorInvalidResourceHandle;
     return enqueue(stream, [blocks, stream, site, thread = std::move(thread)] {
       const DeviceAccess access;
       Grid grid(blocks, thread, site, Random(random_of(stream).next()), options().delay);

@@ -57,6 +57,10 @@ void Moment::wait() const {
   changed_.wait(lock, [this] { return reached_; });
 }
 
+bool is_stream_of(cudaStream_t stream, int device) {
+  return stream == nullptr || (Streams::get().has(stream) && stream->device() == device);
+}
+
 cudaError_t enqueue(cudaStream_t stream, std::function<void()> task) {
   const auto unless_broken = [task = std::move(task)] {
     if (broken() == cudaSuccess) task();
@@ -197,9 +201,7 @@ cudaError_t cudaEventDestroy(cudaEvent_t event) {
 
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   return call([&] {
-    if (stream != nullptr && (!Streams::get().has(stream) || stream->device() != event->device)) {
-      return cudaErrorInvalidResourceHandle;
-    }
+    if (!is_stream_of(stream, event->device)) return cudaErrorInvalidResourceHandle;
     const auto moment = std::make_shared<Moment>();
     {
       const std::lock_guard lock(event->mutex);

@@ -29,6 +29,9 @@ class Moment {
 /// Device of the thread that calls.
 int current_device();
 
+/// Whether `stream` is there, and is the null stream or one of `device`.
+bool is_stream_of(cudaStream_t stream, int device);
+
 /// Enqueues `task`; where a kernel of the stream has failed before, nothing is run any more. On the null
 /// stream the task has run when this returns, after all of the streams that synchronize with it. Errors:
 /// cudaErrorInvalidResourceHandle.
