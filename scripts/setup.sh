@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Brings a fresh machine or clone to where the demo and the tests run, and says nothing where nothing is to be done.
-# With CI set, the formatter for C++ is installed too.
+# With CI set, the formatter for C++ is installed too. With FOLDSTEP_SETUP_NCCL=pip, NCCL is brought through
+# pip.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -37,6 +38,11 @@ if [ ! -f node_modules/.package-lock.json ] || [ package-lock.json -nt node_modu
   npm ci --ignore-scripts --no-audit --no-fund --loglevel=error >/dev/null
   # npm keeps an old time here where it changed nothing, and the next run would install again.
   touch node_modules/.package-lock.json
+fi
+
+if [ "${FOLDSTEP_SETUP_NCCL:-}" = pip ] && [ ! -d build/nccl ]; then
+  echo "fetching NCCL"
+  node scripts/get-nccl.mjs
 fi
 
 if [ ! -f build/Release/foldstep.node ]; then echo "building the addon (a minute or two)"; fi
