@@ -257,7 +257,7 @@ void Lane::end_close() {
       std::map<std::uint32_t, std::shared_ptr<Encounter>> waiting;
       {
         const std::lock_guard lock(mutex_);
-        waiting.swap(encounters_);
+        waiting = encounters_;
       }
       for (const auto& [ticket, encounter] : waiting) encounter->cancel();
     }
