@@ -97,8 +97,11 @@ FOLDSTEP_DEVICE void pause() {
 template <typename... Parameters, typename... Arguments>
 cudaError_t start(void (*kernel)(Parameters...), unsigned blocks, cudaStream_t stream,
                   const Arguments&... arguments) {
-  kernel<<<blocks, block_threads, 0, stream> > >(arguments...);
-  return cudaGetLastError();
+  cudaLaunchConfig_t config{};
+  config.gridDim = blocks;
+  config.blockDim = block_threads;
+  config.stream = stream;
+  return cudaLaunchKernelEx(&config, kernel, arguments...);
 }
 
 }  // namespace foldstep::cuda

@@ -54,17 +54,20 @@ struct View {
   }
 };
 
-/// Waits for one member. While it does, it looks at one after the other of them all: whoever fails before it
-/// has come keeps everybody from going on.
+/// Waits for one member. While it does, it looks at one after the other of them all: whoever fails keeps
+/// everybody from going on, unless it came to a meeting that ends an operation, and failed at what it did
+/// next.
 FOLDSTEP_DEVICE Outcome wait_for(const View& view, int member) {
+  const Meeting& meeting = view.meeting;
   const std::uint64_t start = nanoseconds();
   int looked_at = member;
   while (!view.has_come(member)) {
-    // In this order: a member may come, and fail at what it does next.
-    if (view.has_aborted(looked_at) && !view.has_come(looked_at)) return {Status::PeerAborted, looked_at};
-    if (load_relaxed_system(&view.pad().cancelled) != 0) return {Status::Cancelled, view.meeting.self};
-    if (nanoseconds() - start > view.meeting.deadline_nanoseconds) return {Status::Late, member};
-    looked_at = looked_at + 1 < view.meeting.count ? looked_at + 1 : 0;
+    if (view.has_aborted(looked_at) && (meeting.announces || !view.has_come(looked_at))) {
+      return {Status::PeerAborted, looked_at};
+    }
+    if (load_relaxed_system(&view.pad().cancelled) != 0) return {Status::Cancelled, meeting.self};
+    if (nanoseconds() - start > meeting.deadline_nanoseconds) return {Status::Late, member};
+    looked_at = looked_at + 1 < meeting.count ? looked_at + 1 : 0;
     pause();
   }
   return {Status::Fine, member};
