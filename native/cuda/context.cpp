@@ -1,6 +1,7 @@
 #include "cuda/context.hpp"
 
 #include <cstdio>
+#include <future>
 #include <utility>
 
 #include "cuda/errors.hpp"
@@ -27,6 +28,25 @@ int Context::choose_device(int local_rank) const {
 
 void Context::use() const {
   check(cudaSetDevice(device), "choosing the device");
+}
+
+void Context::free_later(const std::shared_ptr<Context>& context, std::function<void()> free) {
+  context->frees_.fetch_add(1);
+  // The task keeps the context, which therefore does not close the thread before it has run.
+  context->freer_.enqueue([context, free = std::move(free)](const Cancelled&) {
+    // The device may be failing: there is nobody to tell.
+    cudaSetDevice(context->device);
+    free();
+    context->frees_.fetch_sub(1);
+  });
+}
+
+bool Context::finish_frees() {
+  if (frees_.load() == 0) return false;
+  const auto passed = std::make_shared<std::promise<void>>();
+  freer_.notify([passed](std::exception_ptr) { passed->set_value(); });
+  passed->get_future().wait();
+  return true;
 }
 
 std::string uuid_text(const cudaUUID_t& uuid) {

@@ -2,7 +2,9 @@
 
 #include <cuda_runtime_api.h>
 
+#include <atomic>
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -21,6 +23,11 @@ struct Context {
 
   /// Makes the device the calling thread's. Every thread that calls CUDA does so first.
   void use() const;
+  /// Runs `free` soon, on a thread of its own: CUDA waits for running kernels before it frees anything, and
+  /// those may wait for other ranks.
+  static void free_later(const std::shared_ptr<Context>& context, std::function<void()> free);
+  /// Waits for what is being freed. Gives false if there was nothing.
+  bool finish_frees();
 
   int device = 0;
   cudaDeviceProp properties{};
@@ -35,6 +42,9 @@ struct Context {
 
  private:
   int choose_device(int local_rank) const;
+
+  std::atomic<int> frees_{0};
+  TaskThread freer_;
 };
 
 /// As nvidia-smi prints it: "GPU-" and 32 digits in five groups.

@@ -38,7 +38,9 @@ std::shared_ptr<Memory> CudaBackend::allocate(std::size_t bytes) {
 
 std::shared_ptr<Memory> CudaBackend::allocate_host(std::size_t bytes) {
   context_->use();
-  return std::make_shared<PinnedMemory>(bytes);
+  return {new PinnedMemory(bytes), [context = context_](PinnedMemory* memory) {
+            Context::free_later(context, [memory] { delete memory; });
+          }};
 }
 
 std::shared_ptr<Memory> CudaBackend::wrap(std::byte* address, std::size_t bytes) {

@@ -28,13 +28,15 @@ std::shared_ptr<DeviceMemory> DeviceMemory::allocate(std::shared_ptr<Context> co
   context->use();
   void* address = nullptr;
   // An empty block still has an address of its own.
-  check(cudaMalloc(&address, std::max<std::size_t>(bytes, 1)),
-        "allocating " + std::to_string(bytes) + " bytes");
-  const std::shared_ptr<void> owner(address, [context](void* block) {
-    // The device may be failing or its process ending: there is nobody to tell.
-    cudaSetDevice(context->device);
-    cudaFree(block);
-  });
+  const std::size_t allocated = std::max<std::size_t>(bytes, 1);
+  cudaError_t result = cudaMalloc(&address, allocated);
+  if (result == cudaErrorMemoryAllocation && context->finish_frees()) {
+    cudaGetLastError();
+    result = cudaMalloc(&address, allocated);
+  }
+  check(result, "allocating " + std::to_string(bytes) + " bytes");
+  const std::shared_ptr<void> owner(
+      address, [context](void* block) { Context::free_later(context, [block] { cudaFree(block); }); });
   context->courier.zero(address, bytes);
   return std::make_shared<DeviceMemory>(std::move(context), static_cast<std::byte*>(address), bytes, owner);
 }

@@ -37,8 +37,7 @@ std::shared_ptr<PeerSlab> PeerSlab::open(std::shared_ptr<Context> context, const
   if (result != cudaSuccess) refuse(result, "this rank's device cannot map another rank's memory");
   return std::shared_ptr<PeerSlab>(
       new PeerSlab({static_cast<std::byte*>(mapped), [context = std::move(context)](std::byte* block) {
-                      cudaSetDevice(context->device);
-                      cudaIpcCloseMemHandle(block);
+                      Context::free_later(context, [block] { cudaIpcCloseMemHandle(block); });
                     }}));
 }
 
