@@ -44,6 +44,9 @@ struct View {
   FOLDSTEP_DEVICE SignalSlot& slot_of(int member) const {
     return pad().slots[meeting.channel][meeting.places[member]];
   }
+  FOLDSTEP_DEVICE SignalSlot& own_slot_at(int member) const {
+    return meeting.pads[member]->slots[meeting.channel][meeting.places[meeting.self]];
+  }
   FOLDSTEP_DEVICE Abort& abort_of(int member) const { return pad().aborts[meeting.places[member]]; }
   /// Epochs wrap.
   FOLDSTEP_DEVICE bool has_come(int member) const {
@@ -54,14 +57,14 @@ struct View {
   }
 };
 
-/// Waits for one member. While it does, it looks at one after the other of them all: whoever fails keeps
-/// everybody from going on, unless it came to a meeting that ends an operation, and failed at what it did
-/// next.
+/// Waits for one member. While it does, it looks at one after the other of them all: whoever fails before it
+/// has come, or takes back that it has, keeps everybody from going on.
 FOLDSTEP_DEVICE Outcome wait_for(const View& view, int member) {
   const Meeting& meeting = view.meeting;
   const std::uint64_t start = nanoseconds();
   int looked_at = member;
   while (!view.has_come(member)) {
+    // In this order: a member may come, and fail at what it does next.
     if (view.has_aborted(looked_at) && (meeting.announces || !view.has_come(looked_at))) {
       return {Status::PeerAborted, looked_at};
     }
@@ -76,7 +79,7 @@ FOLDSTEP_DEVICE Outcome wait_for(const View& view, int member) {
 /// Arrives at one member's pad, waits for it, and compares what both are about to do.
 FOLDSTEP_DEVICE Outcome meet_member(const View& view, int member) {
   const Meeting& meeting = view.meeting;
-  SignalSlot& slot = meeting.pads[member]->slots[meeting.channel][meeting.places[meeting.self]];
+  SignalSlot& slot = view.own_slot_at(member);
   if (meeting.announces) tell(meeting.mine, slot.descriptor);
   store_release_system(&slot.epoch, meeting.epoch);
 
@@ -116,9 +119,13 @@ FOLDSTEP_DEVICE Abort abort_for(const View& view, const Outcome& outcome) {
   }
 }
 
-/// Peers that wait for this rank will not wait for long.
-FOLDSTEP_DEVICE void tell_abort(const View& view, int member, const Abort& mine) {
+/// Peers that wait for this rank will not wait for long. Those that have not yet seen it come will not: its
+/// data is its caller's again, while they may still be reading it. A mismatch they are to find themselves.
+FOLDSTEP_DEVICE void tell_abort(const View& view, int member, const Outcome& outcome, const Abort& mine) {
   const Meeting& meeting = view.meeting;
+  if (outcome.reason != Status::Mismatch) {
+    store_release_system(&view.own_slot_at(member).epoch, meeting.epoch - 1);
+  }
   Abort& told = meeting.pads[member]->aborts[meeting.places[meeting.self]];
   store_relaxed_system(reinterpret_cast<std::uint32_t*>(&told.peer), static_cast<std::uint32_t>(mine.peer));
   store_release_system(&told.reason, mine.reason);
@@ -140,8 +147,19 @@ meet_kernel(FOLDSTEP_PARAMETER Meeting meeting, const Status* status) {
   if (has_failed(status)) return;
   static_assert(max_members <= block_threads);
   FOLDSTEP_SHARED(Outcome, outcomes, max_members);
+  FOLDSTEP_SHARED(bool, failed_before, 1);
   const View view{meeting};
   const auto member = static_cast<int>(thread_index());
+  if (member == meeting.self) failed_before[0] = view.has_aborted(member);
+  block_barrier();
+  // A status is cleared before the host knows what it said. A rank that came again would be taken for one
+  // that is through what it gave up.
+  if (failed_before[0]) {
+    if (member == meeting.self) {
+      write_status(view, {Status::PeerAborted, member}, view.abort_of(member));
+    }
+    return;
+  }
   if (member < meeting.count) outcomes[member] = meet_member(view, member);
   block_barrier();
   if (member >= meeting.count) return;
@@ -149,11 +167,8 @@ meet_kernel(FOLDSTEP_PARAMETER Meeting meeting, const Status* status) {
   const Outcome outcome = worst(outcomes, meeting.count);
   if (outcome.reason == Status::Fine) return;
   const Abort mine = abort_for(view, outcome);
-  if (member == meeting.self) {
-    write_status(view, outcome, mine);
-  } else {
-    tell_abort(view, member, mine);
-  }
+  tell_abort(view, member, outcome, mine);
+  if (member == meeting.self) write_status(view, outcome, mine);
 }
 
 }  // namespace
