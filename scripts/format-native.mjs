@@ -4,7 +4,7 @@ import { filesUnder } from './files.mjs';
 import { root } from './root.mjs';
 
 const write = process.argv.includes('--write');
-const files = ['native', 'test'].flatMap((folder) => filesUnder(folder, /\.(?:cpp|hpp|inl|h)$/));
+const files = ['native', 'test'].flatMap((folder) => filesUnder(folder, /\.(?:cpp|hpp|inl|h|cu|cuh)$/));
 const args = write ? ['-i'] : ['--dry-run', '--Werror'];
 const { status, error } = spawnSync('clang-format', [...args, ...files], { cwd: root, stdio: 'inherit' });
 if (error?.code === 'ENOENT') {

@@ -24,6 +24,7 @@ const EXCEPTIONS = {
   'native-ranks/endings': [ALONE],
   'native-ranks/large': [2, 4],
   'native-ranks/world': [2, 4],
+  'native-simulated/nccl': [ALONE, 2, 4],
 };
 
 /** Longer than any of them takes: one that hangs is ended, and has failed. */

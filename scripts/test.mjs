@@ -1,27 +1,49 @@
 // Runs all tests and ends with the line "N passed, N failed, N skipped".
 //   --lint       formatter and linter checks first
 //   --sanitized  the part that scripts/sanitize.mjs runs, on its build
+//   --simulated  the tests of several ranks alone, on the simulated GPU
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import Mocha from 'mocha';
+import { checkKernels } from './check-kernels.mjs';
+import { checkModel } from './check-model.mjs';
+import { checkMutations } from './check-mutations.mjs';
+import { checkTsan } from './check-tsan.mjs';
 import { filesUnder } from './files.mjs';
 import { root } from './root.mjs';
 import { testNative } from './test-native.mjs';
 
 const lint = process.argv.includes('--lint');
 const sanitized = process.argv.includes('--sanitized');
+const simulated = process.argv.includes('--simulated');
 /** What goes through native code. */
 const SANITIZED_FOLDERS = ['test/unit/device', 'test/ranks'];
+/** Those whose ranks compute on what FOLDSTEP_TEST_DEVICE names. */
+const SIMULATED_TESTS = ['reduction', 'norms', 'norms-many', 'random', 'faults', 'temporaries'].map(
+  (name) => `test/ranks/${name}`,
+);
 
 const total = { passed: 0, failed: 0, skipped: 0 };
 if (lint) {
   count(check('biome', ['npx', 'biome', 'check', '.']));
   count(check('clang-format', [process.execPath, 'scripts/format-native.mjs', '--check']));
 }
-if (!sanitized)
+if (simulated) {
+  process.env['FOLDSTEP_TEST_DEVICE'] = 'simulated';
+  count(await testMocha(SIMULATED_TESTS));
+} else if (sanitized) {
+  count(testNative('sanitize'));
+  count(await testMocha(SANITIZED_FOLDERS));
+} else {
   count(check('native test programs build', [process.execPath, 'scripts/build-native.mjs', '--tests']));
-count(testNative(sanitized ? 'sanitize' : 'Release'));
-count(await testMocha(sanitized ? SANITIZED_FOLDERS : ['test']));
+  count(testNative('Release'));
+  count(await testMocha(['test']));
+  count(runSimulated());
+  count(checkMutations());
+  count(checkModel());
+  count(checkTsan());
+  count(await checkKernels());
+}
 console.log(`${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped`);
 process.exit(total.failed > 0 ? 1 : 0);
 
@@ -35,11 +57,29 @@ function check(name, [file, ...args]) {
   return { passed: status === 0 ? 1 : 0, failed: status === 0 ? 0 : 1, skipped: 0 };
 }
 
-async function testMocha(folders) {
+/** In a process of its own: modules that one has loaded it does not load again. */
+function runSimulated() {
+  const command = ['scripts/test.mjs', '--simulated'];
+  const { stdout } = spawnSync(process.execPath, command, {
+    cwd: root,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  process.stdout.write(stdout);
+  const [, passed, failed, skipped] = /^(\d+) passed, (\d+) failed, (\d+) skipped$/m.exec(stdout) ?? [
+    0, 0, 1, 0,
+  ];
+  return { passed: Number(passed), failed: Number(failed), skipped: Number(skipped) };
+}
+
+/** `paths`: folders, or files without their `.test.ts`. */
+async function testMocha(paths) {
   // A limit for tests that hang, not a measure: jobs of many ranks take their time on few processors.
   const mocha = new Mocha({ reporter: 'spec', timeout: 240_000 });
   // From the sources: what was compiled once and is no more would still lie in build.
-  for (const file of folders.flatMap((folder) => filesUnder(folder, /\.test\.ts$/))) {
+  for (const file of filesUnder('test', /\.test\.ts$/).filter((name) =>
+    paths.some((path) => isIn(name, path)),
+  )) {
     mocha.addFile(join(root, 'build', file.replace(/\.ts$/, '.js')));
   }
   await mocha.loadFilesAsync();
@@ -47,4 +87,8 @@ async function testMocha(folders) {
     const runner = mocha.run(() => resolve(runner));
   });
   return { passed: stats.passes, failed: stats.failures, skipped: stats.pending };
+}
+
+function isIn(file, path) {
+  return file.startsWith(`${path}/`) || file === `${path}.test.ts`;
 }

@@ -2,12 +2,7 @@ import type { Device } from '../device/device.js';
 import { Staged } from '../device/staged.js';
 import type { Stream } from '../device/stream.js';
 import type { View } from '../device/view.js';
-
-/** A parameter's place in an arena: elements [start, end). */
-export interface Place {
-  readonly start: number;
-  readonly end: number;
-}
+import type { Range } from '../parameters/slice.js';
 
 /**
  * The arrays in which JavaScript sees an arena's parameters. Where it does not see the device's memory, what it was shown
@@ -17,36 +12,42 @@ export class ArenaArrays {
   readonly #device: Device;
   readonly #arena: View;
   readonly #shown = new Set<string>();
+  /** Of each parameter, in the order in which they lie in the arena. */
+  readonly #order: ReadonlyMap<string, number>;
   #staged: Staged | undefined;
 
-  constructor(device: Device, arena: View) {
+  /** `places`: every parameter's. */
+  constructor(device: Device, arena: View, places: readonly Range[]) {
     this.#device = device;
     this.#arena = arena;
+    const sorted = [...places].sort((a, b) => a.start - b.start || a.end - b.end);
+    this.#order = new Map(sorted.map((place, index) => [keyOf(place), index]));
   }
 
   /** A parameter's elements, the same memory every time. */
-  show({ start, end }: Place): Float32Array | Uint16Array {
+  show(place: Range): Float32Array | Uint16Array {
+    const { start, end } = place;
     this.#staged ??= new Staged(this.#device, this.#arena);
     const array = (this.#staged.array as Float32Array | Uint16Array).subarray(start, end);
-    if (this.#arena.buffer.hostAccessible || this.#shown.has(keyOf(start, end))) return array;
-    this.#shown.add(keyOf(start, end));
+    if (this.#arena.buffer.hostAccessible || this.#shown.has(keyOf(place))) return array;
+    this.#shown.add(keyOf(place));
     array.set(this.#arena.subview(start, end).read() as Float32Array | Uint16Array);
     return array;
   }
 
   /** Sets a parameter's elements on the device, and in its array. */
-  write(place: Place, values: Float32Array | Uint16Array): void {
+  write(place: Range, values: Float32Array | Uint16Array): void {
     this.#arena.subview(place.start, place.end).write(values as never);
-    if (this.#shown.has(keyOf(place.start, place.end))) this.show(place).set(values);
+    if (this.#shown.has(keyOf(place))) this.show(place).set(values);
   }
 
   /** Enqueues what makes the device see those of `places` that were shown. */
-  upload(places: readonly Place[], stream: Stream): void {
+  upload(places: readonly Range[], stream: Stream): void {
     for (const { start, end } of this.#runs(places)) this.#staged!.upload(stream, start, end);
   }
 
   /** Enqueues what makes the arrays of those of `places` that were shown say what the device has. */
-  download(places: readonly Place[], stream: Stream): void {
+  download(places: readonly Range[], stream: Stream): void {
     for (const { start, end } of this.#runs(places)) this.#staged!.download(stream, start, end);
   }
 
@@ -54,22 +55,25 @@ export class ArenaArrays {
     this.#staged?.dispose();
   }
 
-  /** As few runs as hold what was shown; between two neighbours there is padding alone. */
-  #runs(places: readonly Place[]): Place[] {
+  /** As few runs as hold those that were shown: neighbours have padding alone between them. */
+  #runs(places: readonly Range[]): Range[] {
     if (this.#shown.size === 0) return [];
-    const runs: { start: number; end: number }[] = [];
-    let open = false;
-    for (const { start, end } of places) {
-      const shown = this.#shown.has(keyOf(start, end));
-      if (shown && open) runs.at(-1)!.end = end;
-      else if (shown) runs.push({ start, end });
-      open = shown;
+    const indexOf = (place: Range): number => this.#order.get(keyOf(place))!;
+    const shown = places
+      .filter((place) => this.#shown.has(keyOf(place)))
+      .sort((a, b) => indexOf(a) - indexOf(b));
+    const runs: { start: number; end: number; last: number }[] = [];
+    for (const place of shown) {
+      const index = indexOf(place);
+      const run = runs.at(-1);
+      if (run !== undefined && index <= run.last + 1) Object.assign(run, { end: place.end, last: index });
+      else runs.push({ ...place, last: index });
     }
     return runs;
   }
 }
 
 // A parameter without elements begins where the next one does.
-function keyOf(start: number, end: number): string {
+function keyOf({ start, end }: Range): string {
   return `${start}-${end}`;
 }

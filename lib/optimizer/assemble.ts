@@ -47,8 +47,9 @@ export async function assemble(options: FoldedOptimizerOptions): Promise<Parts> 
     rule.states.length,
     settings.path,
   );
-  const gradientArrays = new ArenaArrays(device, arenas.gradients);
-  const weightArrays = new ArenaArrays(device, arenas.weights);
+  const places = layout.parameters.map(({ name }) => placement.placeOf(name));
+  const gradientArrays = new ArenaArrays(device, arenas.gradients, places);
+  const weightArrays = new ArenaArrays(device, arenas.weights, places);
   const teams = new Teams(stage, arenas.window);
   const reducer = await GradientReducer.create(device, placement, teams, settings, arenas);
   const weights = await WeightGather.create(device, placement, teams, settings.path, arenas.weights);

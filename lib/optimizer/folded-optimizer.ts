@@ -7,9 +7,9 @@ import type { NormResult } from '../norm/global-norm.js';
 import type { LayoutEntry } from '../parameters/layout.js';
 import type { Parameter } from '../parameters/parameter.js';
 import type { BucketPlacement } from '../parameters/placement.js';
+import type { Range } from '../parameters/slice.js';
 import { checkSetting, type StateName } from '../update/rule.js';
 import { requireAgreement } from './agreement.js';
-import type { Place } from './arena-arrays.js';
 import { assemble } from './assemble.js';
 import type { FoldedOptimizerOptions } from './options.js';
 import type { Parts } from './parts.js';
@@ -289,11 +289,9 @@ export class FoldedOptimizer {
     return { placement: this.#parts.placement.of(bucket), entry };
   }
 
-  /** In the arenas of gradients and of weights. */
-  #placeOf(name: string): Place {
-    const { placement, entry } = this.#place(name);
-    const start = placement.base + entry.offset;
-    return { start, end: start + entry.size };
+  #placeOf(name: string): Range {
+    if (this.#disposed) this.#check();
+    return this.#parts.placement.placeOf(name);
   }
 
   #viewOf(arena: View, name: string): View {

@@ -76,6 +76,13 @@ export class Placement {
     return this.buckets[this.layout.buckets.indexOf(bucket)]!;
   }
 
+  /** A parameter's elements in the arenas that hold every element. Throws UNKNOWN_PARAMETER. */
+  placeOf(name: string): Range {
+    const { bucket, entry } = this.layout.entry(name);
+    const start = this.of(bucket).base + entry.offset;
+    return { start, end: start + entry.size };
+  }
+
   /** What this rank updates, parameter by parameter in layout order; none is empty. */
   *ownedRuns(): Generator<OwnedRun> {
     for (const placement of this.buckets) {

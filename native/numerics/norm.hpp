@@ -14,10 +14,11 @@ enum class NormKind : std::uint8_t { One = 0, Two = 1, Power = 2, Infinity = 3 }
 
 /// Norm sums are formed in blocks of this many elements, counted from the start of a segment. Element i of a
 /// block goes to the block's sum i % norm_lanes; block j of a rank's plan goes to its group's sum
-/// j % norm_lanes; both are folded as a fixed tree. That makes a norm's bits independent of threads and
+/// j % group_lanes; both are folded as a fixed tree. That makes a norm's bits independent of threads and
 /// vector width.
-constexpr std::size_t norm_block_size = 16384;
+constexpr std::size_t norm_block_size = 8192;
 constexpr int norm_lanes = 32;
+constexpr int group_lanes = 256;
 
 /// Powers of `power` are taken for exponents up to this one: 0.5^1000 is still a normal FP64 number.
 constexpr double largest_power = 1000;

@@ -20,7 +20,7 @@ class BlockBatch {
         kind_(kind),
         p_(p),
         power_scale_(power_scale),
-        sums_(std::size_t{groups} * numerics::norm_lanes) {}
+        sums_(std::size_t{groups} * numerics::group_lanes) {}
 
   void add(const NormSegment& segment, const float* at, std::size_t n) {
     if (count_ == blocks_.size()) compute();
@@ -30,10 +30,10 @@ class BlockBatch {
   /// Of everything that was added, into `partials`.
   void finish(double* partials) {
     compute();
-    const std::size_t groups = sums_.size() / numerics::norm_lanes;
+    const std::size_t groups = sums_.size() / numerics::group_lanes;
     for (std::size_t g = 0; g < groups; ++g) {
-      double* const sums = sums_.data() + g * numerics::norm_lanes;
-      for (int half = numerics::norm_lanes / 2; half > 0; half /= 2) {
+      double* const sums = sums_.data() + g * numerics::group_lanes;
+      for (int half = numerics::group_lanes / 2; half > 0; half /= 2) {
         for (int i = 0; i < half; ++i) sums[i] = numerics::combine(kind_, sums[i], sums[i + half]);
       }
       partials[g] = sums[0];
@@ -43,7 +43,7 @@ class BlockBatch {
 
  private:
   void compute() {
-    constexpr std::size_t grain = 4;
+    constexpr std::size_t grain = 8;
     threads_.parallel_for(count_, grain, [this](std::size_t begin, std::size_t end) {
       for (std::size_t i = begin; i < end; ++i) {
         Block& block = blocks_[i];
@@ -53,8 +53,8 @@ class BlockBatch {
     });
     for (std::size_t i = 0; i < count_; ++i) {
       const Block& block = blocks_[i];
-      const std::size_t lane = (done_ + i) % numerics::norm_lanes;
-      double& sum = sums_[block.segment->group * std::size_t{numerics::norm_lanes} + lane];
+      const std::size_t lane = (done_ + i) % numerics::group_lanes;
+      double& sum = sums_[block.segment->group * std::size_t{numerics::group_lanes} + lane];
       if (block.segment->counted) sum = numerics::combine(kind_, sum, block.result.value);
       if (block.result.finite) continue;
       const double parameter = block.segment->parameter + 1.0;
@@ -76,9 +76,9 @@ class BlockBatch {
   NormKind kind_;
   double p_;
   double power_scale_;
-  std::vector<double> sums_;     // norm_lanes of each group
+  std::vector<double> sums_;     // group_lanes of each group
   double first_non_finite_ = 0;  // 1 + parameter
-  std::array<Block, 512> blocks_;
+  std::array<Block, 1024> blocks_;
   std::size_t count_ = 0;  // in `blocks_`
   std::size_t done_ = 0;   // before those
 };

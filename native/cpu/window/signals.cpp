@@ -60,12 +60,19 @@ void Signals::take_turn(int channel, const std::vector<int>& members, Descriptor
     turn.enter(mine);
     body(turn);
   } catch (const Error& error) {
+    if (error.code() != Code::OperationMismatch) retreat(channel);
     fail(error);
     throw;
   } catch (const std::exception& error) {
+    retreat(channel);
     fail(Error(Code::Internal, error.what()));
     throw;
   }
+}
+
+void Signals::retreat(int channel) {
+  const auto at = static_cast<std::size_t>(channel);
+  peers_[static_cast<std::size_t>(self_)].block->channels[at].epoch.store(channels_[at].epoch - 1);
 }
 
 void Signals::rethrow_failure() {

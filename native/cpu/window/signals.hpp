@@ -85,6 +85,9 @@ class Signals {
   };
 
   void leave();
+  /// This rank has not come after all: its data is its caller's again, and whoever comes now must not read
+  /// it. Where members disagree all have come, and all find out by themselves.
+  void retreat(int channel);
   void rethrow_failure();
   void fail(const Error& error);
   void leave_state(SignalBlock::State state);

@@ -11,6 +11,7 @@ namespace {
 void mirror_in_place(const Pass& pass, const CudaWindow::Turn& turn, const Fold::Accumulate& request) {
   const Range slice = pass.layout.slice(pass.members.index());
   ReducePass kernel = begin_pass(request.gradient_type, request.scale, slice.size());
+  kernel.self = pass.members.index();
   read_all(pass, turn, slice.begin, kernel);
   std::copy_n(kernel.sources, kernel.source_count, kernel.targets);
   kernel.target_count = kernel.source_count;
@@ -22,6 +23,7 @@ void mirror_in_place(const Pass& pass, const CudaWindow::Turn& turn, const Fold:
 void direct_accumulate(const Pass& pass, CudaWindow::Turn& turn, const Fold::Accumulate& request) {
   const Range mine = pass.layout.shard(pass.members.index());
   AccumulatePass kernel = begin_pass(request, mine.size());
+  kernel.self = pass.members.index();
   read_all(pass, turn, mine.begin, kernel);
   kernel.accumulators[0].base = own_accumulator(pass, request, mine.begin);
   kernel.accumulator_count = 1;

@@ -161,69 +161,81 @@ norm_blocks_kernel(DeviceNormPlan plan, double p, const double* power_scale, con
   }
 }
 
-/// Calls visit(block, result) with every 32nd block from block `lane` on, in order; several are loaded
+constexpr int group_lanes = numerics::group_lanes;
+
+/// Calls visit(block, result) with every 256th block from block `lane` on, in order; several are loaded
 /// together.
 template <typename Visit>
 FOLDSTEP_DEVICE void for_blocks_of(const DeviceNormPlan& plan, int lane, const Visit& visit) {
   constexpr int together = 4;
-  for (auto first = static_cast<std::uint64_t>(lane); first < plan.count; first += together * lanes) {
+  for (auto first = static_cast<std::uint64_t>(lane); first < plan.count; first += together * group_lanes) {
     NormBlock blocks[together];
     NormBlockResult results[together];
     FOLDSTEP_UNROLL(together)
     for (int k = 0; k < together; ++k) {
-      const std::uint64_t wanted = first + static_cast<unsigned>(k * lanes);
+      const std::uint64_t wanted = first + static_cast<unsigned>(k * group_lanes);
       const std::uint64_t i = wanted < plan.count ? wanted : first;
       blocks[k] = plan.blocks[i];
       results[k] = plan.results[i];
     }
     FOLDSTEP_UNROLL(together)
     for (int k = 0; k < together; ++k) {
-      if (first + static_cast<unsigned>(k * lanes) < plan.count) visit(blocks[k], results[k]);
+      if (first + static_cast<unsigned>(k * group_lanes) < plan.count) visit(blocks[k], results[k]);
     }
   }
 }
 
-/// Of the blocks of one group, as numerics/norm.hpp has it.
-FOLDSTEP_DEVICE double group_partial(const DeviceNormPlan& plan, NormKind kind, std::uint32_t group,
-                                     int lane) {
-  double sum = 0;
-  for_blocks_of(plan, lane, [&](const NormBlock& block, const NormBlockResult& result) {
-    if (block.group == group && block.counted != 0) sum = numerics::combine(kind, sum, result.value);
-  });
-  FOLDSTEP_UNROLL(5)
-  for (int half = lanes / 2; half > 0; half /= 2) {
-    sum = numerics::combine(kind, sum, warp_exchange(sum, half));
+/// The block's threads fold `values` as a fixed tree; afterwards values[0] is the result.
+template <typename Combine>
+FOLDSTEP_DEVICE void fold_block(double* values, const Combine& combine) {
+  for (int half = group_lanes / 2; half > 0; half /= 2) {
+    block_barrier();
+    for (auto i = static_cast<int>(thread_index()); i < half; i += block_threads) {
+      values[i] = combine(values[i], values[i + half]);
+    }
   }
-  return sum;
+  block_barrier();
+}
+
+/// Of the blocks of one group, as numerics/norm.hpp has it.
+FOLDSTEP_DEVICE void find_group_partial(const DeviceNormPlan& plan, NormKind kind, std::uint32_t group,
+                                        double* sums) {
+  for (auto lane = static_cast<int>(thread_index()); lane < group_lanes; lane += block_threads) {
+    double sum = 0;
+    for_blocks_of(plan, lane, [&](const NormBlock& block, const NormBlockResult& result) {
+      if (block.group == group && block.counted != 0) sum = numerics::combine(kind, sum, result.value);
+    });
+    sums[lane] = sum;
+  }
+  fold_block(sums, [kind](double a, double b) { return numerics::combine(kind, a, b); });
 }
 
 /// 1 + the first parameter with an element that is not finite, or 0.
-FOLDSTEP_DEVICE std::uint32_t first_non_finite(const DeviceNormPlan& plan, int lane) {
-  constexpr std::uint32_t none = 0xffff'ffffU;
-  std::uint32_t first = none;
-  for_blocks_of(plan, lane, [&](const NormBlock& block, const NormBlockResult& result) {
-    if (result.finite == 0 && block.parameter < first) first = block.parameter;
-  });
-  FOLDSTEP_UNROLL(5)
-  for (int half = lanes / 2; half > 0; half /= 2) {
-    const std::uint32_t other = warp_exchange(first, half);
-    first = other < first ? other : first;
+FOLDSTEP_DEVICE void find_first_non_finite(const DeviceNormPlan& plan, double* firsts) {
+  for (auto lane = static_cast<int>(thread_index()); lane < group_lanes; lane += block_threads) {
+    double first = 0;
+    for_blocks_of(plan, lane, [&](const NormBlock& block, const NormBlockResult& result) {
+      const double parameter = block.parameter + 1.0;
+      if (result.finite == 0 && (first == 0 || parameter < first)) first = parameter;
+    });
+    firsts[lane] = first;
   }
-  return first == none ? 0 : first + 1;
+  fold_block(firsts, [](double a, double b) { return a == 0 || (b != 0 && b < a) ? b : a; });
 }
 
-/// A warp a group, and one more for what is not finite.
+/// A block of threads a group, and one more for what is not finite.
 FOLDSTEP_KERNEL(block_threads, resident_blocks)
 norm_groups_kernel(DeviceNormPlan plan, NormKind kind, double* partials, const Status* status) {
   if (has_failed(status)) return;
-  static_assert(lanes == warp_threads);
-  const auto lane = static_cast<int>(thread_index() % warp_threads);
-  const unsigned block_warps = block_threads / warp_threads;
-  for (std::uint32_t warp = block_index() * block_warps + thread_index() / warp_threads; warp <= plan.groups;
-       warp += block_count() * block_warps) {
-    const double partial =
-        warp < plan.groups ? group_partial(plan, kind, warp, lane) : first_non_finite(plan, lane);
-    if (lane == 0) partials[warp] = partial;
+  FOLDSTEP_SHARED(double, values, group_lanes);
+  for (std::uint32_t group = block_index(); group <= plan.groups; group += block_count()) {
+    if (group < plan.groups) {
+      find_group_partial(plan, kind, group, values);
+    } else {
+      find_first_non_finite(plan, values);
+    }
+    if (thread_index() == 0) partials[group] = values[0];
+    block_barrier();  // until it has been read
   }
 }
 
@@ -272,7 +284,7 @@ void norm_partials(const Launch& launch, const DeviceNormPlan& plan, NormKind ki
       break;
   }
   start_or_throw("norm_groups", norm_groups_kernel, launch,
-                 blocks_for(launch, (std::size_t{plan.groups} + 1) * warp_threads), plan, kind, partials);
+                 blocks_for(launch, (std::size_t{plan.groups} + 1) * block_threads), plan, kind, partials);
 }
 
 void power_scale(const Launch& launch, const double* gathered, std::uint32_t groups, int ranks,

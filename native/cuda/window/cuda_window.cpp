@@ -97,7 +97,9 @@ void CudaWindow::tell_peers(const Error& error) {
     context_->use();
     for (std::size_t member = 0; member < slabs_.size(); ++member) {
       if (static_cast<int>(member) == self_) continue;
-      context_->courier.copy(&slabs_[member]->pad()->aborts[self_], &abort, sizeof abort);
+      Abort& told = slabs_[member]->pad()->aborts[self_];
+      context_->courier.copy(&told.peer, &abort.peer, sizeof abort.peer);
+      context_->courier.copy(&told.reason, &abort.reason, sizeof abort.reason);
     }
   } catch (const Error&) {
     // The device has failed: the peers find out at their deadline.

@@ -1,0 +1,148 @@
+// Whether the simulated device finds faults: takes out, one at a time, what keeps ranks or threads apart, and runs jobs
+// that must then fail. Needs the native test programs' build. Ends with the counts.
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { filesUnder } from './files.mjs';
+import { root } from './root.mjs';
+
+const TREE = join(root, 'build/cmake');
+const TARGET = 'CMakeFiles/foldstep_simulated.dir';
+/** Interleavings that a fault may hide in; the unchanged code must stand them all. */
+const SEEDS = [1, 2, 3, 4, 5];
+const CASE = 'test/fixtures/replay/unequal-microbatches';
+
+const MUTATIONS = [
+  {
+    name: 'no barrier before the threads of a meeting read what the others found',
+    file: 'native/cuda/kernels/signal.cu',
+    find: '  block_barrier();\n',
+    put: '',
+    path: 'direct',
+  },
+  {
+    name: 'no wait for the other members',
+    file: 'native/cuda/kernels/signal.cu',
+    find: 'while (!view.has_come(member)) {',
+    put: 'while (false) {',
+    path: 'direct',
+  },
+  {
+    name: 'the epoch told before what is announced',
+    file: 'native/cuda/kernels/signal.cu',
+    find: `  if (meeting.announces) tell(meeting.mine, slot.descriptor);
+  store_release_system(&slot.epoch, meeting.epoch);
+`,
+    put: `  store_release_system(&slot.epoch, meeting.epoch);
+  if (meeting.announces) tell(meeting.mine, slot.descriptor);
+`,
+    path: 'direct',
+  },
+  {
+    name: 'no meeting when direct is done',
+    file: 'native/cuda/fold/direct.cpp',
+    find: '  turn.barrier();\n}\n\n}  // namespace foldstep::cuda',
+    put: '}\n\n}  // namespace foldstep::cuda',
+    path: 'direct',
+  },
+  {
+    name: 'no meeting when owner is done',
+    file: 'native/cuda/fold/owner.cpp',
+    find: '  accumulate(pass.lane.launch(), kernel);\n  turn.barrier();\n',
+    put: '  accumulate(pass.lane.launch(), kernel);\n',
+    path: 'owner',
+  },
+];
+
+/** Gives {passed, failed, skipped}: one check for the unchanged library, one for each change. */
+export function checkMutations() {
+  const folder = mkdtempSync(join(tmpdir(), 'foldstep-mutations-'));
+  const counts = { passed: 0, failed: 0, skipped: 0 };
+  const count = (ok, text) => {
+    console.log(`  ${ok ? 'ok' : 'FAILED'}  ${text}`);
+    counts[ok ? 'passed' : 'failed'] += 1;
+  };
+  try {
+    for (const path of ['direct', 'owner']) {
+      const failing = SEEDS.filter((seed) => !replays(path, seed, undefined));
+      count(
+        failing.length === 0,
+        `unchanged, ${path} stands the seeds ${SEEDS.join(', ')}${failing.length ? `, but not ${failing.join(', ')}` : ''}`,
+      );
+    }
+    for (const mutation of MUTATIONS) {
+      const library = build(mutation, folder);
+      const found = SEEDS.find((seed) => !replays(mutation.path, seed, library));
+      count(
+        found !== undefined,
+        `${mutation.name}: ${found === undefined ? 'not found' : `found with seed ${found}`}`,
+      );
+    }
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+  return counts;
+}
+
+/** Whether a recorded case passes on a library, the build's own if it is undefined. */
+function replays(path, seed, library) {
+  const args = ['dist/cli/main.js', 'replay', CASE, '--backend', 'simulated', '--path', path];
+  const { status } = spawnSync(process.execPath, args, {
+    cwd: root,
+    stdio: 'ignore',
+    timeout: 120_000,
+    env: {
+      ...process.env,
+      FOLDSTEP_SIMULATE: `delay,seed=${seed}`,
+      ...(library === undefined ? {} : { FOLDSTEP_SIMULATED_PLUGIN: library }),
+    },
+  });
+  return status === 0;
+}
+
+/** The simulated backend with one file changed. */
+function build({ name, file, find, put }, folder) {
+  const text = readFileSync(join(root, file), 'utf8');
+  const places = text.split(find).length - 1;
+  if (places !== 1) throw new Error(`"${name}": what is to be changed is ${places} times in ${file}`);
+  const changed = join(folder, basename(file));
+  writeFileSync(changed, text.replace(find, put));
+  const object = join(folder, `${basename(file)}.o`);
+  const { directory, command, output } = commandFor(file);
+  // The changed file comes last: the options say what language it is in.
+  const compile = command.replace(/ -o \S+ -c \S+$/, ` -o ${object} -c ${changed}`);
+  run(compile, directory);
+
+  const others = filesUnder(`build/cmake/${TARGET}`, /\.o$/)
+    .map((other) => join(root, other))
+    .filter((other) => other !== join(directory, output));
+  const library = join(folder, 'foldstep_simulated.so');
+  const archives = ['libsimulated_device.a', 'libfoldstep_runtime.a'].map((archive) => join(TREE, archive));
+  run(
+    `mpicxx -shared -Wl,-z,nodelete -o ${library} ${[object, ...others, ...archives].join(' ')} -ldl -lrt -lpthread`,
+    root,
+  );
+  return library;
+}
+
+function commandFor(file) {
+  const commands = JSON.parse(readFileSync(join(TREE, 'compile_commands.json'), 'utf8'));
+  const found = commands
+    .map((entry) => ({ ...entry, output: entry.output ?? / -o (\S+)/.exec(entry.command)[1] }))
+    .find((entry) => entry.file === join(root, file) && entry.output.includes(TARGET));
+  if (found === undefined) throw new Error(`the build does not compile ${file} for the simulation`);
+  return found;
+}
+
+function run(command, cwd) {
+  const { status, stderr } = spawnSync('sh', ['-c', command], { cwd, encoding: 'utf8' });
+  if (status !== 0) throw new Error(`${command}\n${stderr}`);
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1]).href) {
+  const { passed, failed, skipped } = checkMutations();
+  console.log(`${passed} passed, ${failed} failed, ${skipped} skipped`);
+  process.exit(failed > 0 ? 1 : 0);
+}
