@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Brings a fresh machine or clone to where the demo and the tests run, and says nothing where nothing is to be done.
-# With CI set, the formatter for C++ is installed too. With FOLDSTEP_SETUP_NCCL=pip, NCCL is brought through
+# --tests: also what only the tests need. With CI set, the formatter for C++ is installed too. With FOLDSTEP_SETUP_NCCL=pip, NCCL is brought through
 # pip.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -18,6 +18,7 @@ need make make
 need cmake cmake
 need mpirun openmpi-bin
 need mpicc libopenmpi-dev
+if [ "${1:-}" = --tests ]; then need spin spin; fi
 if [ -n "${CI:-}" ]; then need clang-format clang-format; fi
 
 if [ ${#missing[@]} -gt 0 ]; then

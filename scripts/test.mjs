@@ -40,7 +40,7 @@ if (simulated) {
   count(await testMocha(['test']));
   count(runSimulated());
   count(checkMutations());
-  count(checkModel());
+  count(await checkModel());
   count(checkTsan());
   count(await checkKernels());
 }

@@ -1,10 +1,15 @@
 // Threads as ranks over one memory: what ThreadSanitizer can see of the protocol between processes.
+#include <array>
+#include <atomic>
+#include <chrono>
 #include <exception>
+#include <optional>
 #include <random>
 #include <thread>
 
 #include "check.hpp"
 #include "cpu/host_memory.hpp"
+#include "cpu/window/signals.hpp"
 #include "local_team.hpp"
 
 using namespace foldstep;
@@ -61,6 +66,45 @@ void run_team(int members, bool spin) {
   }
 }
 
+/// What a turn of two members throws; `at_end` runs before the meeting that ends it.
+template <typename AtEnd>
+std::optional<Code> take_turn(cpu::Signals& signals, const AtEnd& at_end) {
+  const Cancelled never{false};
+  try {
+    signals.take_turn(0, {0, 1}, Descriptor{}, never, [&](cpu::Signals::Turn& turn) {
+      at_end();
+      turn.barrier();
+    });
+  } catch (const Error& error) {
+    return error.code();
+  }
+  return std::nullopt;
+}
+
+void come_late_to_the_end() {
+  using namespace std::chrono_literals;
+  std::array<cpu::SignalBlock, 2> blocks;
+  std::vector<cpu::Signals::Peer> peers;
+  for (int rank = 0; rank < 2; ++rank) {
+    peers.push_back({&blocks[static_cast<std::size_t>(rank)], cpu::ProcessIdentity::self(), rank});
+  }
+  cpu::Signals impatient(std::make_shared<cpu::Context>(50ms, false, 1), peers, 0);
+  cpu::Signals late(std::make_shared<cpu::Context>(30s, false, 1), peers, 1);
+  std::atomic<bool> given_up{false};
+  std::optional<Code> first;
+  std::thread thread([&] {
+    first = take_turn(impatient, [] {});
+    given_up = true;
+  });
+  // From here on the data of the first rank is its caller's again: what the second has read may be anything.
+  const std::optional<Code> second = take_turn(late, [&] {
+    while (!given_up) std::this_thread::sleep_for(1ms);
+  });
+  thread.join();
+  CHECK(first == Code::DeadlineExceeded);
+  CHECK(second == Code::DeadlineExceeded);
+}
+
 }  // namespace
 
 int main() {
@@ -68,5 +112,7 @@ int main() {
   test("two members that spin agree in every round", [] { run_team(2, true); });
   test("two members that sleep agree in every round", [] { run_team(2, false); });
   test("five members that sleep agree in every round", [] { run_team(5, false); });
+  test("a member that comes to the end of an operation after another has given up does not succeed",
+       come_late_to_the_end);
   return test.finish();
 }

@@ -19,8 +19,8 @@ export async function peaks(device: Device) {
     for (const path of ['direct', 'owner', 'exchange', 'library'] as const) {
       for (const mirror of [false, true]) {
         const [bits] = toBFloat16(Float32Array.of(device.rank === 0 ? 1 : 1.0078125));
-        (gradient.array as Uint16Array).fill(bits!);
-        (accumulator.array as Float32Array).fill(0);
+        gradient.write(new Uint16Array(elements).fill(bits!));
+        accumulator.write(new Float32Array(elements));
         await world.barrier();
         device.temporaries.resetPeak();
         device.accumulate(
@@ -34,7 +34,7 @@ export async function peaks(device: Device) {
           mirror,
           peak: device.temporaries.peakBytes,
           left: device.temporaries.currentBytes,
-          value: (accumulator.array as Float32Array)[elements - 1]!,
+          value: accumulator.subview(elements - 1, elements).read()[0]!,
         });
         await world.barrier();
       }
