@@ -1,7 +1,14 @@
 export { fromBFloat16, toBFloat16 } from './device/bfloat16.js';
 export { Buffer } from './device/buffer.js';
 export { type AllToAllBlocks, Communicator, type ReduceOp } from './device/communicator.js';
-export { Device, type InitOptions, init, type Temporaries, type UpdateArenas } from './device/device.js';
+export {
+  Device,
+  type DeviceKind,
+  type InitOptions,
+  init,
+  type Temporaries,
+  type UpdateArenas,
+} from './device/device.js';
 export type { ArrayOf, DType } from './device/dtype.js';
 export type {
   AccumulateRequest,

@@ -29,8 +29,8 @@ for (const { operation, elements, medianMs, bandwidthGBs, fractionOfCopy } of st
 for (const ranks of [2, 4]) {
   // Two processes share a card where there is but one.
   const { rows } = bench(['boundary', '--ranks', String(ranks), '--elements', `${2 ** 20},${2 ** 24}`]);
-  for (const { path, elements, medianMs, temporaryPeakBytes, value } of rows) {
-    const text = `${path} of ${elements} on ${ranks} ranks: ${medianMs.toFixed(3)} ms, ${temporaryPeakBytes} B temporary, ${value}`;
+  for (const { path, elements, medianMs, temporaryPeakBytes, allocatorPeakBytes, value } of rows) {
+    const text = `${path} of ${elements} on ${ranks} ranks: ${medianMs.toFixed(3)} ms, ${temporaryPeakBytes} B temporary (CUDA: ${allocatorPeakBytes} B), ${value}`;
     judge(SHARED_PATHS.includes(path), text, temporaryPeakBytes === 0 && value === 1.00390625);
   }
 }

@@ -127,7 +127,7 @@ Napi::Value BackendHandle::peak_bytes(const Napi::CallbackInfo& info) {
 }
 
 Napi::Value BackendHandle::reset_peak(const Napi::CallbackInfo& info) {
-  payload()->ledger().reset_peak();
+  payload()->reset_peaks();
   return info.Env().Undefined();
 }
 

@@ -15,6 +15,7 @@ Context::Context(const BackendOptions& options, std::shared_ptr<Backend> host_ba
       collectives(options.collectives),
       host(std::move(host_backend)) {
   check(cudaGetDeviceProperties(&properties, device), "asking for the device's properties");
+  allocator.reset();
 }
 
 int Context::choose_device(int local_rank) const {

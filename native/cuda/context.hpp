@@ -9,6 +9,7 @@
 #include <string>
 
 #include "cuda/courier.hpp"
+#include "cuda/memory/allocator_watch.hpp"
 #include "cuda/memory/pinned_pool.hpp"
 #include "runtime/backend.hpp"
 #include "runtime/ledger.hpp"
@@ -35,6 +36,7 @@ struct Context {
   Collectives collectives = Collectives::Auto;
   std::shared_ptr<Backend> host;  ///< for what goes over MPI
   Ledger ledger;
+  AllocatorWatch allocator;
   Courier courier;
   PinnedPool pinned;
   /// Takes down what may block for other ranks, such as NCCL's communicators.

@@ -25,7 +25,15 @@ std::vector<std::pair<std::string, std::string>> CudaBackend::describe() const {
           {"device memory bytes", std::to_string(device.totalGlobalMem)},
           {"driver", driver_version()},
           {"runtime", runtime_version()},
-          {"collectives", carrier_.load()}};
+          {"collectives", carrier_.load()},
+          {"allocator peak bytes", std::to_string(context_->allocator.peak_bytes())}};
+}
+
+void CudaBackend::reset_peaks() {
+  context_->use();
+  context_->finish_frees();
+  context_->allocator.reset();
+  context_->ledger.reset_peak();
 }
 
 std::shared_ptr<Stream> CudaBackend::create_stream() {

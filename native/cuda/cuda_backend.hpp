@@ -18,6 +18,7 @@ class CudaBackend final : public Backend {
 
   std::vector<std::pair<std::string, std::string>> describe() const override;
   Ledger& ledger() override { return context_->ledger; }
+  void reset_peaks() override;
   Kernels& kernels() override { return kernels_; }
   Fold& fold() override { return fold_; }
 

@@ -42,6 +42,8 @@ class Backend {
   /// Facts for people: instruction set, threads, ...
   virtual std::vector<std::pair<std::string, std::string>> describe() const = 0;
   virtual Ledger& ledger() = 0;
+  /// Of the ledger, and of whatever else the backend measures memory by.
+  virtual void reset_peaks() { ledger().reset_peak(); }
   virtual Kernels& kernels() = 0;
   virtual Fold& fold() = 0;
 

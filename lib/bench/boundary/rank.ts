@@ -48,14 +48,24 @@ async function measureWay(device: Device, lanes: Lanes, path: string, way: Way, 
     return device.world.barrier();
   });
   const peak = temporaries.peakBytes + way.stagingBytes;
+  const allocatorPeak = Number(device.describe()['allocator peak bytes'] ?? 0) + way.stagingBytes;
   device.zero(lanes.accumulator);
   lanes.restore();
   await device.world.barrier();
   await call();
   await device.world.barrier();
   const value = lanes.check(path, way);
-  const [temporaryPeakBytes, ...samplesMs] = await largest(device, [peak, ...own]);
-  return { samplesMs, temporaryPeakBytes: temporaryPeakBytes!, value };
+  const [temporaryPeakBytes, allocatorPeakBytes, ...samplesMs] = await largest(device, [
+    peak,
+    allocatorPeak,
+    ...own,
+  ]);
+  return {
+    samplesMs,
+    temporaryPeakBytes: temporaryPeakBytes!,
+    ...(device.kind === 'cpu' ? {} : { allocatorPeakBytes: allocatorPeakBytes! }),
+    value,
+  };
 }
 
 /** The largest of each number over the ranks. Collective. */

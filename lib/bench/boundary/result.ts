@@ -20,6 +20,8 @@ export interface BoundarySamples {
   readonly samplesMs: readonly number[];
   /** The most on any rank: the ledger's peak, and what a way of the ancestors holds to stage in. Null: not measured. */
   readonly temporaryPeakBytes: number | null;
+  /** On GPUs, the most that CUDA's own allocator says was taken meanwhile, by all ranks of the device. */
+  readonly allocatorPeakBytes?: number;
   /** What 1 and 1.0078125 average to. */
   readonly value: number;
 }
@@ -33,6 +35,7 @@ export interface BoundaryRow {
   readonly p10Ms: number;
   readonly p90Ms: number;
   readonly temporaryPeakBytes: number | null;
+  readonly allocatorPeakBytes?: number;
   /** See `leastBytes`. */
   readonly bandwidthGBs: number;
   readonly value: number;

@@ -89,6 +89,9 @@ function rowsOf(samples: readonly BoundarySamples[], { ranks, mirror }: Boundary
         elements,
         ...timing,
         temporaryPeakBytes: peaks.includes(null) ? null : Math.max(...(peaks as number[])),
+        ...(ofPath[0]!.allocatorPeakBytes === undefined
+          ? {}
+          : { allocatorPeakBytes: Math.max(...ofPath.map((sample) => sample.allocatorPeakBytes!)) }),
         bandwidthGBs: gigabytesPerSecond(leastBytes({ ranks, elements, mirror }), timing.medianMs),
         value: ofPath[0]!.value,
       };

@@ -35,6 +35,7 @@ std::shared_ptr<DeviceMemory> DeviceMemory::allocate(std::shared_ptr<Context> co
     result = cudaMalloc(&address, allocated);
   }
   check(result, "allocating " + std::to_string(bytes) + " bytes");
+  context->allocator.look();
   const std::shared_ptr<void> owner(
       address, [context](void* block) { Context::free_later(context, [block] { cudaFree(block); }); });
   context->courier.zero(address, bytes);
