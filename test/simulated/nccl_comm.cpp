@@ -1,16 +1,14 @@
 #include "nccl_comm.hpp"
 
+#include <chrono>
 #include <mutex>
 #include <string>
 #include <thread>
 #include <utility>
 
 #include "errors.hpp"
-#include "memory.hpp"
 #include "options.hpp"
 #include "stream.hpp"
-
-struct ncclWindow {};
 
 namespace foldstep::simulated {
 namespace {
@@ -45,21 +43,10 @@ bool is_blocking(const ncclConfig_t* config) {
 
 /// Makes a communicator by `form`, in the background where the configuration asks for it.
 ncclResult_t make(ncclComm_t* comm, const ncclConfig_t* config, std::function<void(Group&)> form) {
-  const auto state = std::make_shared<CommState>(current_device());
-  const auto attempt = [state, form = std::move(form)] { state->attempt([&] { form(state->group); }); };
-  if (is_blocking(config)) {
-    attempt();
-    *comm = state->error() == ncclSuccess ? new ncclComm{state} : nullptr;
-    return state->error();
-  }
-  *comm = new ncclComm{state};
-  state->set_error(ncclInProgress);
-  std::thread([attempt, state] {
-    cudaSetDevice(state->device);
-    attempt();
-    if (state->error() == ncclInProgress) state->set_error(ncclSuccess);
-  }).detach();
-  return ncclInProgress;
+  const auto state = std::make_shared<CommState>(current_device(), is_blocking(config));
+  const ncclResult_t result = perform(state, [state, form = std::move(form)] { form(state->group); });
+  *comm = result == ncclSuccess || result == ncclInProgress ? new ncclComm{state} : nullptr;
+  return result;
 }
 
 }  // namespace
@@ -73,8 +60,35 @@ void CommState::attempt(const std::function<void()>& task) {
   }
 }
 
+void CommState::abort() {
+  const std::lock_guard lock(mutex_);
+  group.abort();
+}
+
 int CommState::next_tag() {
   return static_cast<int>(operations_++ % tags);
+}
+
+ncclResult_t perform(const std::shared_ptr<CommState>& state, std::function<void()> task) {
+  if (state->blocking) {
+    state->attempt(task);
+    return state->error();
+  }
+  state->set_error(ncclInProgress);
+  std::thread([state, task = std::move(task)] {
+    cudaSetDevice(state->device);
+    state->attempt(task);
+    if (state->error() == ncclInProgress) state->set_error(ncclSuccess);
+  }).detach();
+  return ncclInProgress;
+}
+
+void come(CommState& state) {
+  const bool here = answers();
+  while (!here) {
+    state.group.check_alive();
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
 }
 
 }  // namespace foldstep::simulated
@@ -160,7 +174,7 @@ ncclResult_t ncclCommDestroy(ncclComm_t comm) {
 
 ncclResult_t ncclCommAbort(ncclComm_t comm) {
   if (comm == nullptr) return ncclSuccess;
-  comm->state->group.abort();
+  comm->state->abort();
   delete comm;
   return ncclSuccess;
 }
@@ -180,27 +194,6 @@ ncclResult_t ncclCommCount(ncclComm_t comm, int* count) {
 ncclResult_t ncclCommUserRank(ncclComm_t comm, int* rank) {
   if (comm == nullptr) return ncclInvalidArgument;
   *rank = comm->state->group.rank();
-  return ncclSuccess;
-}
-
-ncclResult_t ncclMemAlloc(void** address, std::size_t bytes) {
-  return cudaMalloc(address, bytes) == cudaSuccess ? ncclSuccess : ncclUnhandledCudaError;
-}
-
-ncclResult_t ncclMemFree(void* address) {
-  return cudaFree(address) == cudaSuccess ? ncclSuccess : ncclUnhandledCudaError;
-}
-
-ncclResult_t ncclCommWindowRegister(ncclComm_t comm, void* address, std::size_t, ncclWindow_t* window, int) {
-  *window = nullptr;
-  if (comm == nullptr || !is_device_memory(address)) return ncclInvalidArgument;
-  if (!options().null_window) *window = new ncclWindow;
-  return ncclSuccess;
-}
-
-ncclResult_t ncclCommWindowDeregister(ncclComm_t comm, ncclWindow_t window) {
-  if (comm == nullptr) return ncclInvalidArgument;
-  delete window;
   return ncclSuccess;
 }
 

@@ -1,19 +1,16 @@
 #include <nccl.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdint>
 #include <cstring>
 #include <map>
 #include <memory>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include "memory.hpp"
 #include "nccl_comm.hpp"
 #include "numerics/bf16.hpp"
-#include "options.hpp"
 #include "stream.hpp"
 
 namespace foldstep::simulated {
@@ -151,14 +148,10 @@ void run_pairs(CommState& comm, const std::vector<Operation>& pairs) {
   }
 }
 
-/// On the stream's thread. A rank that has been dropped waits here until somebody gives up.
+/// On the stream's thread.
 void run(CommState& comm, const std::function<void()>& task) {
   comm.attempt([&] {
-    const bool here = answers();
-    while (!here) {
-      comm.group.check_alive();
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    }
+    come(comm);
     task();
   });
 }
@@ -170,6 +163,7 @@ ncclResult_t enqueue_on(cudaStream_t stream, const State& comm, std::function<vo
 
 thread_local int depth = 0;
 thread_local std::vector<Operation> grouped;
+thread_local std::vector<std::function<ncclResult_t()>> beginnings;
 
 ncclResult_t enqueue_group() {
   std::map<std::pair<CommState*, cudaStream_t>, std::vector<Operation>> pairs;
@@ -186,6 +180,7 @@ ncclResult_t enqueue_group() {
     result = std::max(result, enqueue_on(place.second, comm,
                                          [comm, list = std::move(operations)] { run_pairs(*comm, list); }));
   }
+  for (const auto& begin : std::exchange(beginnings, {})) result = std::max(result, begin());
   return result;
 }
 
@@ -205,6 +200,13 @@ bool valid(ncclComm_t comm, const void* at, std::size_t count) {
 }
 
 }  // namespace
+
+ncclResult_t begin_in_group(std::function<ncclResult_t()> begin) {
+  ncclGroupStart();
+  beginnings.push_back(std::move(begin));
+  return ncclGroupEnd();
+}
+
 }  // namespace foldstep::simulated
 
 using namespace foldstep::simulated;

@@ -34,6 +34,8 @@ Options read() {
       options.delay = true;
     } else if (name == "no-driver") {
       options.no_driver = true;
+    } else if (name == "no-ipc") {
+      options.no_ipc = true;
     } else if (name == "null-window") {
       options.null_window = true;
     } else if (name == "fail-allocation") {

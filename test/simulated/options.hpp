@@ -10,6 +10,7 @@ struct Options {
   std::uint64_t seed = 1;
   bool delay = false;
   bool no_driver = false;
+  bool no_ipc = false;
   bool null_window = false;
   int fail_allocation = 0;  ///< counted from 1; 0: none
   bool drops = false;       ///< whether this rank stops answering

@@ -8,8 +8,8 @@
 #include <cstddef>
 
 #define NCCL_MAJOR 2
-#define NCCL_MINOR 27
-#define NCCL_PATCH 0
+#define NCCL_MINOR 30
+#define NCCL_PATCH 7
 #define NCCL_VERSION(major, minor, patch) ((major)*10000 + (minor)*100 + (patch))
 #define NCCL_VERSION_CODE NCCL_VERSION(NCCL_MAJOR, NCCL_MINOR, NCCL_PATCH)
 
