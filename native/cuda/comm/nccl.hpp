@@ -1,9 +1,12 @@
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "cuda/comm/transport.hpp"
+#include "cuda/context.hpp"
 #include "runtime/communicator.hpp"
 
 /// NCCL, if it was there when this library was built and is there now.
@@ -17,5 +20,21 @@ NcclPresence find_nccl();
 
 /// Over the members of `host`, which have a device each. NCCL is initialized at the first operation.
 std::unique_ptr<Transport> create_nccl_transport(std::shared_ptr<Communicator> host);
+
+/// Device memory that the members of a group reach through symmetric windows of NCCL.
+class SymmetricMemory {
+ public:
+  virtual ~SymmetricMemory() = default;
+
+  /// This rank's, zeroed.
+  virtual std::byte* data() const = 0;
+  /// Collective over `host`, whose members have a device and as many bytes each; once, on an issuing thread.
+  /// Gives where this device reaches each member's memory. Errors: Code::PathUnavailable, Aborted, and those
+  /// of `host`. One member may fail while others do not.
+  virtual std::vector<std::byte*> share(Lane& lane, Communicator& host) = 0;
+};
+/// Errors: Code::PathUnavailable where NCCL has no such windows or gives no memory for them.
+std::shared_ptr<SymmetricMemory> create_symmetric_memory(const std::shared_ptr<Context>& context,
+                                                         std::size_t bytes);
 
 }  // namespace foldstep::cuda

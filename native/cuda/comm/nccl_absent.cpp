@@ -15,4 +15,8 @@ std::unique_ptr<Transport> create_nccl_transport(std::shared_ptr<Communicator>) 
   throw Error(Code::NcclFailed, find_nccl().text);
 }
 
+std::shared_ptr<SymmetricMemory> create_symmetric_memory(const std::shared_ptr<Context>&, std::size_t) {
+  throw Error(Code::PathUnavailable, "NCCL is " + find_nccl().text);
+}
+
 }  // namespace foldstep::cuda

@@ -125,6 +125,11 @@ void NcclGroup::look_after(Lane& lane) {
   });
 }
 
+void NcclGroup::release(const std::function<void(ncclComm_t)>& release) {
+  const std::lock_guard lock(mutex_);
+  if (communicator_ != nullptr) release(communicator_);
+}
+
 std::exception_ptr NcclGroup::watch(Lane& lane, const Event& passed, const std::atomic<bool>& closing) {
   constexpr std::string_view doing = "a collective";
   constexpr auto quiet = std::chrono::milliseconds(1);

@@ -34,6 +34,8 @@ class NcclGroup : public std::enable_shared_from_this<NcclGroup> {
   void run(Lane& lane, std::string_view doing, const std::function<ncclResult_t(ncclComm_t)>& enqueue);
   /// Watches what was enqueued on the lane until it has passed.
   void look_after(Lane& lane);
+  /// Calls `release` with the communicator, unless it was aborted, and with it all that it held.
+  void release(const std::function<void(ncclComm_t)>& release);
 
  private:
   void initialize(Lane& lane, int size, const ncclUniqueId& id, int rank);

@@ -13,6 +13,8 @@ namespace {
 
 /// The simulation's functions are part of this library.
 struct File {
+  static constexpr bool complete = true;
+
   template <typename Function>
   void find(Function*& slot, Function* function, const char*) {
     slot = function;
@@ -84,11 +86,18 @@ NcclLibrary load() {
   FOLDSTEP_FIND(receive, ncclRecv);
   FOLDSTEP_FIND(group_start, ncclGroupStart);
   FOLDSTEP_FIND(group_end, ncclGroupEnd);
-#if !defined(FOLDSTEP_SIMULATED)
   if (!file.complete) {
     library.file += " lacks functions of NCCL 2.18: it is too old";
     return library;
   }
+#if FOLDSTEP_NCCL_WINDOWS
+  FOLDSTEP_FIND(allocate, ncclMemAlloc);
+  FOLDSTEP_FIND(free, ncclMemFree);
+  FOLDSTEP_FIND(register_window, ncclCommWindowRegister);
+  FOLDSTEP_FIND(deregister_window, ncclCommWindowDeregister);
+  FOLDSTEP_FIND(peer_pointer, ncclGetPeerDevicePointer);
+  // An older release carries collectives all the same.
+  library.has_windows = file.complete;
 #endif
   library.loaded = library.get_version(&library.version) == ncclSuccess;
   if (!library.loaded) library.file += " does not tell its version";

@@ -1,8 +1,8 @@
 #pragma once
 
-#include <nccl.h>
-
 #include <string>
+
+#include "cuda/comm/nccl_headers.hpp"
 
 namespace foldstep::cuda {
 
@@ -29,6 +29,15 @@ struct NcclLibrary {
   decltype(&ncclRecv) receive = nullptr;
   decltype(&ncclGroupStart) group_start = nullptr;
   decltype(&ncclGroupEnd) group_end = nullptr;
+
+#if FOLDSTEP_NCCL_WINDOWS
+  bool has_windows = false;  ///< without it, the following are null
+  decltype(&ncclMemAlloc) allocate = nullptr;
+  decltype(&ncclMemFree) free = nullptr;
+  decltype(&ncclCommWindowRegister) register_window = nullptr;
+  decltype(&ncclCommWindowDeregister) deregister_window = nullptr;
+  decltype(&ncclGetPeerDevicePointer) peer_pointer = nullptr;
+#endif
 
   /// Loaded once for the process. The file is FOLDSTEP_NCCL's, or that of the build, or what the loader
   /// finds.

@@ -14,31 +14,34 @@ namespace {
 
 [[noreturn]] void refuse(cudaError_t result, const std::string& what) {
   cudaGetLastError();
-  throw Error(Code::PathUnavailable, what + " (" + cudaGetErrorString(result) +
-                                         "); the paths exchange and library need no shared memory");
+  throw Error(Code::PathUnavailable, what + " (" + cudaGetErrorString(result) + ")");
 }
 
 }  // namespace
 
-std::shared_ptr<PeerSlab> PeerSlab::create(std::shared_ptr<Context> context, std::size_t bytes) {
-  const auto memory = DeviceMemory::allocate(std::move(context), header_bytes + bytes);
+std::shared_ptr<PeerSlab> PeerSlab::create(const std::shared_ptr<Context>& context, std::size_t bytes) {
+  const auto memory = DeviceMemory::allocate(context, header_bytes + bytes);
+  return create_in(*context, {memory, memory->data()});
+}
+
+std::shared_ptr<PeerSlab> PeerSlab::create_in(Context& context, std::shared_ptr<std::byte> block) {
   const auto fresh = std::make_unique<SignalPad>();
-  memory->write(0, fresh.get(), sizeof(SignalPad));
-  return std::shared_ptr<PeerSlab>(new PeerSlab({memory, memory->data()}));
+  context.courier.copy(block.get(), fresh.get(), sizeof(SignalPad));
+  return std::make_shared<PeerSlab>(std::move(block));
 }
 
 std::shared_ptr<PeerSlab> PeerSlab::open(std::shared_ptr<Context> context, const Address& address) {
   if (address.process == getpid()) {
     // Another environment of this process, whose memory is mapped here already.
-    return std::shared_ptr<PeerSlab>(new PeerSlab({address.local, [](std::byte*) {}}));
+    return std::make_shared<PeerSlab>(std::shared_ptr<std::byte>(address.local, [](std::byte*) {}));
   }
   void* mapped = nullptr;
   const cudaError_t result = cudaIpcOpenMemHandle(&mapped, address.handle, cudaIpcMemLazyEnablePeerAccess);
   if (result != cudaSuccess) refuse(result, "this rank's device cannot map another rank's memory");
-  return std::shared_ptr<PeerSlab>(
-      new PeerSlab({static_cast<std::byte*>(mapped), [context = std::move(context)](std::byte* block) {
-                      Context::free_later(context, [block] { cudaIpcCloseMemHandle(block); });
-                    }}));
+  return std::make_shared<PeerSlab>(std::shared_ptr<std::byte>(
+      static_cast<std::byte*>(mapped), [context = std::move(context)](std::byte* block) {
+        Context::free_later(context, [block] { cudaIpcCloseMemHandle(block); });
+      }));
 }
 
 PeerSlab::Address PeerSlab::address() const {

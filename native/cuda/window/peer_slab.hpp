@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <utility>
 
 #include "cuda/context.hpp"
 #include "cuda/kernels/signal_pad.hpp"
@@ -25,9 +26,14 @@ class PeerSlab {
     std::byte* local = nullptr;  ///< in its own process
   };
 
-  /// This rank's own: zeroed, with its pad as new. Errors: Code::OutOfMemory, DeviceFailed.
-  static std::shared_ptr<PeerSlab> create(std::shared_ptr<Context> context, std::size_t bytes);
-  /// Another rank's, mapped. Errors: Code::PathUnavailable if this device cannot reach it.
+  /// This rank's own, of cudaMalloc: zeroed, with its pad as new. Errors: Code::OutOfMemory, DeviceFailed.
+  static std::shared_ptr<PeerSlab> create(const std::shared_ptr<Context>& context, std::size_t bytes);
+  /// This rank's own in zeroed memory that there is already; its pad becomes as new. Errors:
+  /// Code::DeviceFailed.
+  static std::shared_ptr<PeerSlab> create_in(Context& context, std::shared_ptr<std::byte> block);
+  /// Another rank's, in memory that this device reaches already.
+  explicit PeerSlab(std::shared_ptr<std::byte> block) : block_(std::move(block)) {}
+  /// Another rank's, mapped by CUDA IPC. Errors: Code::PathUnavailable if this device cannot reach it.
   static std::shared_ptr<PeerSlab> open(std::shared_ptr<Context> context, const Address& address);
 
   /// Errors: Code::PathUnavailable where devices' memory cannot be shared between processes.
@@ -37,8 +43,6 @@ class PeerSlab {
   std::byte* data() const { return block_.get() + header_bytes; }
 
  private:
-  PeerSlab(std::shared_ptr<std::byte> block) : block_(std::move(block)) {}
-
   std::shared_ptr<std::byte> block_;
 };
 

@@ -1,0 +1,35 @@
+#include "cuda/window/agreement.hpp"
+
+#include <algorithm>
+#include <string>
+
+namespace foldstep::cuda {
+
+void Report::fail(const Error& error) {
+  const std::string words = error.what();
+  code = static_cast<std::int32_t>(error.code());
+  std::copy_n(words.begin(), std::min(words.size(), text.size() - 1), text.begin());
+}
+
+std::vector<Report> exchange(Lane& lane, CudaCommunicator& communicator, const Report& mine) {
+  const auto members = static_cast<std::size_t>(communicator.size());
+  std::vector<Report> all(members);
+  Backend& host = *lane.context().host;
+  const Span source{host.allocate(sizeof(Report)), 0};
+  const Span target{host.allocate(members * sizeof(Report)), 0};
+  source.memory->write(0, &mine, sizeof mine);
+  lane.run_on_host([&](Stream& stream) {
+    communicator.host().all_gather(stream, source, target, sizeof(Report), DType::U8);
+  });
+  target.memory->read(0, all.data(), members * sizeof(Report));
+  for (std::size_t i = 0; i < members; ++i) {
+    if (all[i].code == Report::success) continue;
+    const int rank = communicator.world_ranks()[i];
+    throw Agreed{Error(static_cast<Code>(all[i].code),
+                       "rank " + std::to_string(rank) + ": " + all[i].text.data(), communicator.world_rank(),
+                       rank)};
+  }
+  return all;
+}
+
+}  // namespace foldstep::cuda
