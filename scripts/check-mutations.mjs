@@ -9,7 +9,7 @@ import { filesUnder } from './files.mjs';
 import { root } from './root.mjs';
 
 const TREE = join(root, 'build/cmake');
-const TARGET = 'CMakeFiles/foldstep_simulated.dir';
+const TARGETS = ['CMakeFiles/foldstep_simulated.dir', 'CMakeFiles/simulated_kernels.dir'];
 /** Interleavings that a fault may hide in; the unchanged code must stand them all. */
 const SEEDS = [1, 2, 3, 4, 5];
 const CASE = 'test/fixtures/replay/unequal-microbatches';
@@ -125,7 +125,7 @@ function build({ name, file, find, put }, folder) {
   const compile = command.replace(/ -o \S+ -c \S+$/, ` -o ${object} -c ${changed}`);
   run(compile, directory);
 
-  const others = filesUnder(`build/cmake/${TARGET}`, /\.o$/)
+  const others = TARGETS.flatMap((target) => filesUnder(`build/cmake/${target}`, /\.o$/))
     .map((other) => join(root, other))
     .filter((other) => other !== join(directory, output));
   const library = join(folder, 'foldstep_simulated.so');
@@ -141,7 +141,7 @@ function commandFor(file) {
   const commands = JSON.parse(readFileSync(join(TREE, 'compile_commands.json'), 'utf8'));
   const found = commands
     .map((entry) => ({ ...entry, output: entry.output ?? / -o (\S+)/.exec(entry.command)[1] }))
-    .find((entry) => entry.file === join(root, file) && entry.output.includes(TARGET));
+    .find((entry) => entry.file === join(root, file) && TARGETS.some((target) => entry.output.includes(target)));
   if (found === undefined) throw new Error(`the build does not compile ${file} for the simulation`);
   return found;
 }

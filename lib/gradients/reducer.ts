@@ -126,7 +126,7 @@ export class GradientReducer {
         accumulator: this.#accumulators.subview(accumulatorBase, accumulatorBase + bucket.length / shards),
         scale: accumulate.scale,
         accumulation: this.#settings.accumulate,
-        mirror: this.#settings.mirror && bucket.laneRule !== 'skip' && !mirror,
+        mirror: this.#settings.mirror && bucket.corrects && !mirror,
         sharded,
         geometry: {
           begin: start,
@@ -158,7 +158,7 @@ export class GradientReducer {
     const step = await this.#pass(bucket, schedule.step, zeroStage === 1, false, teams);
     const idle = step.team.group.size === 1 && step.scale === 1;
     // What is mirrored is the gradient corrected over the lanes alone: at ZeRO 2 the accumulating pass gives another.
-    const apart = mirror && zeroStage === 2 && bucket.laneRule !== 'skip';
+    const apart = mirror && zeroStage === 2 && bucket.corrects;
     return {
       placement,
       accumulate,

@@ -55,6 +55,11 @@ export class Bucket {
     }
   }
 
+  /** Whether the correction over the lanes makes another gradient of what a rank holds. */
+  get corrects(): boolean {
+    return this.correction.axes.length > 0 || this.correction.scale !== 1;
+  }
+
   /**
    * Elements of the shard of data coordinate `index`, 0 <= index < shards; it may begin and end inside a parameter, and
    * is empty in a bucket without elements. Throws INVALID_ARGUMENT outside that range.
