@@ -141,7 +141,9 @@ function commandFor(file) {
   const commands = JSON.parse(readFileSync(join(TREE, 'compile_commands.json'), 'utf8'));
   const found = commands
     .map((entry) => ({ ...entry, output: entry.output ?? / -o (\S+)/.exec(entry.command)[1] }))
-    .find((entry) => entry.file === join(root, file) && TARGETS.some((target) => entry.output.includes(target)));
+    .find(
+      (entry) => entry.file === join(root, file) && TARGETS.some((target) => entry.output.includes(target)),
+    );
   if (found === undefined) throw new Error(`the build does not compile ${file} for the simulation`);
   return found;
 }
