@@ -87,6 +87,7 @@ def measure(task, rank, elements, path):
 
 
 def run_rank(rank, task, meeting, results):
+    peer.die_with_parent()
     dist.init_process_group("gloo", init_method=f"file://{meeting}", rank=rank, world_size=task["ranks"])
     torch.set_num_threads(max(1, len(os.sched_getaffinity(0)) // task["ranks"]))
     rows = [measure(task, rank, elements, path) for elements in task["elements"] for path in WAYS]

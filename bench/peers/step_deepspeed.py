@@ -1,6 +1,6 @@
 """One optimizer step with DeepSpeed's CPUAdam and the separate passes around it, and torch's FP32 norm.
 
-usage: step_deepspeed.py '{"elements": [16777216], "threads": 2, "warmUps": 10, "timed": 20, ...}'
+usage: step_deepspeed.py '{"elements": [16777216], "repeats": [1], "threads": 2, "warmUps": 10, "timed": 20, ...}'
 The task also holds the settings of AdamW and the clip coefficient, so that both sides do the same arithmetic.
 """
 import contextlib
@@ -19,16 +19,16 @@ except ImportError as error:
     raise SystemExit
 
 
-def norm(task, elements):
+def norm(task, elements, repeats):
     gradient = peer.repeated(torch, peer.eighths(1), elements, torch.float32)
-    samples = peer.time_calls(task, lambda: torch.linalg.vector_norm(gradient))
+    samples = peer.time_calls(task, lambda: torch.linalg.vector_norm(gradient), repeats=repeats)
     expected = torch.linalg.vector_norm(gradient.double()).reshape(1)
     # Wide: summed in FP32, it is 0.4 % off at 2^24 elements.
     peer.require_close("torch's norm", torch.linalg.vector_norm(gradient).reshape(1), expected, 2e-2)
     return {"operation": "torch-fp32-norm", "elements": elements, "samplesMs": samples}
 
 
-def step(task, elements):
+def step(task, elements, repeats):
     adamw = task["adamw"]
     coefficient = task["coefficient"]
     master = torch.nn.Parameter(peer.repeated(torch, peer.eighths(0), elements, torch.float32))
@@ -58,7 +58,7 @@ def step(task, elements):
     peer.require_close("DeepSpeed's master", master.data, expected, 1e-5)
     peer.require_close("DeepSpeed's weight", weights, master.data.to(torch.bfloat16), 0)
 
-    samples = peer.time_calls(task, call, lambda: master.grad.copy_(gradients))
+    samples = peer.time_calls(task, call, lambda: master.grad.copy_(gradients), repeats)
     return {"operation": "deepspeed-adamw", "elements": elements, "samplesMs": samples}
 
 
@@ -66,7 +66,8 @@ def main():
     task = peer.task_from_arguments()
     torch.set_num_threads(task["threads"])
     with contextlib.redirect_stdout(sys.stderr):
-        rows = [measure(task, elements) for elements in task["elements"] for measure in (norm, step)]
+        sizes = list(zip(task["elements"], task["repeats"]))
+        rows = [measure(task, *size) for size in sizes for measure in (norm, step)]
     peer.answer({"version": f"{deepspeed.__version__} on torch {torch.__version__}", "rows": rows})
 
 

@@ -1,14 +1,19 @@
 import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
-import type { Device } from '../device/device.js';
+import type { Device, DeviceKind } from '../device/device.js';
 import { gigabytesPerSecond, timeCalls, timingOf } from './measure.js';
 
 const ROUNDS = 5;
 /** Copied in a round at the least, so that starting together does not show. */
 const ROUND_BYTES = 2 ** 27;
-/** A device copies them in some milliseconds. */
-const DEVICE_ROUND_BYTES = 2 ** 33;
+/** At the least, in as many copies as it takes: what a GPU copies in some milliseconds, and a simulated one in about as many. */
+const DEVICE_ROUND_BYTES: Readonly<Record<DeviceKind, number>> = {
+  cpu: 2 ** 27,
+  cuda: 2 ** 33,
+  simulated: 2 ** 20,
+};
+const MOST_COPIES = 256;
 
 /**
  * The machine's own streaming bandwidth in GB/s, read and written bytes counted, with none of foldstep's code: every core
@@ -41,7 +46,7 @@ export async function copyBandwidth(footprint: number, threads = availableParall
 /** The same of a device that has memory of its own, which nobody else can measure from here: by its copies, on its stream. */
 export async function deviceCopyBandwidth(device: Device, footprint: number): Promise<number> {
   const bytes = Math.max(64, Math.floor(footprint / 2));
-  const repeats = Math.max(1, Math.ceil(DEVICE_ROUND_BYTES / bytes));
+  const repeats = Math.min(MOST_COPIES, Math.ceil(DEVICE_ROUND_BYTES[device.kind] / bytes));
   const [source, target] = [device.allocate(bytes), device.allocate(bytes)];
   const [from, to] = [source.view('uint8'), target.view('uint8')];
   const samples = await timeCalls({ warmUps: 1, timed: ROUNDS }, () => {

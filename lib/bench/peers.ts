@@ -1,6 +1,15 @@
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import * as v from 'valibot';
 import { dieWithParent, findProgram } from '../launch/launcher.js';
+
+const ANSWER = v.union([
+  v.object({ missing: v.string() }),
+  v.object({
+    version: v.string(),
+    rows: v.array(v.looseObject({ elements: v.number(), samplesMs: v.array(v.number()) })),
+  }),
+]);
 
 const SCRIPTS = fileURLToPath(new URL('../../bench/peers/', import.meta.url));
 
@@ -36,13 +45,46 @@ export async function askPeer<Row>(script: string, task: object): Promise<PeerAn
     JSON.stringify(task),
   ];
   const { code, stdout, stderr } = await outputOf(file!, args);
-  const answer = stdout.trim().split('\n').at(-1)!;
-  if (code === 0 && answer.startsWith('{')) return JSON.parse(answer) as PeerAnswer<Row>;
+  const answer = code === 0 ? answerIn(stdout) : undefined;
+  if (answer !== undefined) return answer as PeerAnswer<Row>;
   return { missing: `${script} ended with ${code}: ${stderr.trim().split('\n').at(-1)}` };
 }
 
-export function presenceOf(name: string, answer: PeerAnswer<unknown>): PeerPresence {
-  return 'missing' in answer ? { name, missing: answer.missing } : { name, version: answer.version };
+/** What the last line of the output says, if that is an answer. */
+function answerIn(stdout: string): PeerAnswer<unknown> | undefined {
+  try {
+    const parsed = v.safeParse(ANSWER, JSON.parse(stdout.trim().split('\n').at(-1)!));
+    return parsed.success ? parsed.output : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A peer's answers of all turns: with one missing there are no rows to compare. */
+export class PeerTurns<Row> {
+  readonly #name: string;
+  readonly #answers: PeerAnswer<Row>[] = [];
+
+  constructor(name: string) {
+    this.#name = name;
+  }
+
+  add(answer: PeerAnswer<Row>): void {
+    this.#answers.push(answer);
+  }
+
+  /** None where it was not asked. */
+  get presence(): PeerPresence[] {
+    const told = this.#answers.find((answer) => 'missing' in answer) ?? this.#answers[0];
+    if (told === undefined) return [];
+    const name = this.#name;
+    return 'missing' in told ? [{ name, missing: told.missing }] : [{ name, version: told.version }];
+  }
+
+  get rows(): Row[] {
+    const rows = this.#answers.flatMap((answer) => ('missing' in answer ? [] : [answer.rows]));
+    return rows.length === this.#answers.length ? rows.flat() : [];
+  }
 }
 
 /** For people, one line a peer. */

@@ -118,6 +118,28 @@ module.exports = { ...addon, createBackend(...args) {
     }
   });
 
+  it('names a peer that answers nonsense, and reports what is its own', async () => {
+    for (const [name, said] of Object.entries({ broken: '{oops', empty: '{}' })) {
+      const python = scratch.write(`${name}-python`, `#!/bin/sh\necho '${said}'\n`);
+      chmodSync(python, 0o755);
+      const { peers, rows } = await bench<BoundaryReport>(['boundary', '--elements', '1000', '--peers'], {
+        FOLDSTEP_PYTHON: python,
+      });
+      expect(peers[0]).to.have.property('missing').that.contains('boundary_torch.py ended with 0');
+      expect(rows.map(({ path }) => path)).to.deep.equal(PATHS);
+    }
+  });
+
+  it('times the passes of a simulated GPU too', async () => {
+    const { rows } = await bench<StepReport>(['step', '--elements', '1000', '--backend', 'simulated']);
+    expect(rows.map(({ operation }) => operation)).to.deep.equal([...Object.keys(OPERATIONS), 'step']);
+    const boundary = ['boundary', '--elements', '1000', '--backend', 'simulated'];
+    const { copyGBs, rows: paths } = await bench<BoundaryReport>(boundary);
+    expect(copyGBs).to.equal(null);
+    for (const { path, value } of paths)
+      expect(value, path).to.equal(path === 'bf16-round-trip' ? 1 : 1.00390625);
+  });
+
   it('says which module a peer lacks', async () => {
     const bare = scratch.write('bare-python', '#!/bin/sh\nexec env -u PYTHONPATH python3 -S "$@"\n');
     chmodSync(bare, 0o755);

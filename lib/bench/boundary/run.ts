@@ -8,7 +8,7 @@ import { copyBandwidth } from '../copy-bandwidth.js';
 import { BenchmarkFailure } from '../failure.js';
 import { describeHost, type Host } from '../host.js';
 import { CALLS_PER_TURN, gigabytesPerSecond, TURNS, timingOf } from '../measure.js';
-import { askPeer, type PeerPresence, presenceOf } from '../peers.js';
+import { askPeer, type PeerPresence, PeerTurns } from '../peers.js';
 import { type BoundaryRow, type BoundarySamples, type BoundaryTask, leastBytes } from './result.js';
 
 const RANK_PROGRAM = fileURLToPath(new URL('./rank.js', import.meta.url));
@@ -28,8 +28,8 @@ export interface BoundaryOptions {
 
 export interface BoundaryReport {
   readonly rows: readonly BoundaryRow[];
-  /** The machine's own bandwidth at sizes beyond its caches, from the same run. */
-  readonly copyGBs: number;
+  /** The machine's own bandwidth at sizes beyond its caches, from the same run. Null: not of the device's memory. */
+  readonly copyGBs: number | null;
   readonly peers: readonly PeerPresence[];
   readonly host: Host;
 }
@@ -40,20 +40,16 @@ export async function benchBoundary(options: BoundaryOptions): Promise<BoundaryR
   const task: BoundaryTask = { elements, ranks, mirror, device, ...CALLS_PER_TURN };
   const samples: BoundarySamples[] = [];
   const copies: number[] = [];
-  let peer: PeerPresence | undefined;
+  const peer = new PeerTurns<BoundarySamples>(PEER.name);
   for (let turn = 0; turn < TURNS; turn++) {
-    copies.push(await copyBandwidth(LIMIT_FOOTPRINT));
+    if (device === 'cpu') copies.push(await copyBandwidth(LIMIT_FOOTPRINT));
     samples.push(...(await runRanks(task)));
-    if (!options.peers) continue;
-    const answer = await askPeer<BoundarySamples>(PEER.script, task);
-    peer = presenceOf(PEER.name, answer);
-    if ('missing' in answer) continue;
-    samples.push(...answer.rows);
+    if (options.peers) peer.add(await askPeer(PEER.script, task));
   }
   return {
-    rows: rowsOf(samples, task),
-    copyGBs: Math.max(...copies),
-    peers: peer ? [peer] : [],
+    rows: rowsOf([...samples, ...peer.rows], task),
+    copyGBs: copies.length === 0 ? null : Math.max(...copies),
+    peers: peer.presence,
     host: describeHost(),
   };
 }

@@ -24,7 +24,8 @@ export function boundaryNotes({ copyGBs, peers }: BoundaryReport): string[] {
   return [
     "Times are the slowest rank's, from a barrier to the awaited result.",
     "Temporary bytes are the ledger's peak; bf16-round-trip and fp32-staging stage in buffers of the caller, which are counted as they are.",
-    `GB/s: gradients read, accumulators read and written, over the time; this machine copies ${digits(copyGBs)} GB/s beyond its caches.`,
+    'GB/s: gradients read, accumulators read and written, mirrored gradients written, over the time.',
+    ...(copyGBs === null ? [] : [`This machine copies ${digits(copyGBs)} GB/s beyond its caches.`]),
     'The value is what 1 and 1.0078125 average to: 1.00390625 is right.',
     ...peersText(peers),
   ];

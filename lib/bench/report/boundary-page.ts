@@ -36,8 +36,7 @@ export function boundaryPage(report: BoundaryReport): string {
           },
           series,
         ),
-        caption:
-          'Lower is better; direct and owner lie together at 0. Libraries that do not tell are left out.',
+        caption: 'Lower is better; marks at 0 lie on each other. Libraries that do not tell are left out.',
       },
       {
         heading: 'Bandwidth',
@@ -48,7 +47,9 @@ export function boundaryPage(report: BoundaryReport): string {
             scale: 'linear',
             format: shortDigits,
             points: points((row) => row.bandwidthGBs),
-            limit: { y: copyGBs, label: `copying beyond caches: ${digits(copyGBs)}` },
+            ...(copyGBs === null
+              ? {}
+              : { limit: { y: copyGBs, label: `copying beyond caches: ${digits(copyGBs)}` } }),
           },
           series,
         ),

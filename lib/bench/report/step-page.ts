@@ -14,7 +14,7 @@ export function stepPage(report: StepReport): string {
   const x = 'elements →';
   return pageHTML({
     title: 'The passes of an optimizer step',
-    lead: `Norm, clipping, SGD and AdamW against what this machine's memory gives. ${hostText(report.host)}.`,
+    lead: `Norm, clipping, SGD and AdamW against this machine's own copies. ${hostText(report.host)}.`,
     series,
     sections: [
       {

@@ -4,7 +4,7 @@ import { FoldstepError } from '../../errors.js';
 import { copyBandwidth, deviceCopyBandwidth } from '../copy-bandwidth.js';
 import { describeHost, type Host } from '../host.js';
 import { CALLS_PER_TURN, gigabytesPerSecond, type Timing, TURNS, timeCalls, timingOf } from '../measure.js';
-import { askPeer, type PeerPresence, presenceOf } from '../peers.js';
+import { askPeer, type PeerPresence, PeerTurns } from '../peers.js';
 import { ADAMW_SETTINGS, OPERATIONS, type Operation } from './operations.js';
 import { timeWholeStep } from './whole-step.js';
 import { Workbench } from './workbench.js';
@@ -76,7 +76,7 @@ export async function benchStep(options: StepOptions): Promise<StepReport> {
   }
   const samples: StepSamples[] = [];
   const copies = new Map<number, number>();
-  let peer: PeerPresence | undefined;
+  const peer = new PeerTurns<StepSamples>(PEER.name);
   for (let turn = 0; turn < TURNS; turn++) {
     const device = await init({ device: options.device, launcher: 'none', threads });
     try {
@@ -100,18 +100,18 @@ export async function benchStep(options: StepOptions): Promise<StepReport> {
     if (!options.peers) continue;
     const answer = await askPeer<StepSamples>(PEER.script, {
       elements,
+      repeats: elements.map((count) => repeatsOf(options.device, count)),
       threads,
       adamw: ADAMW_SETTINGS,
       coefficient: 0.5,
       ...CALLS_PER_TURN,
     });
-    peer = presenceOf(PEER.name, answer);
-    if (!('missing' in answer)) samples.push(...answer.rows);
+    peer.add(answer);
   }
   return {
-    rows: rowsOf(samples, threads, copies),
+    rows: rowsOf([...samples, ...peer.rows], threads, copies),
     copyGBs: [...copies].map(([footprint, copyGBs]) => ({ footprint, copyGBs })),
-    peers: peer ? [peer] : [],
+    peers: peer.presence,
     host: describeHost(),
   };
 }
@@ -130,6 +130,11 @@ async function measureSize(device: Device, elements: number): Promise<StepSample
   return samples;
 }
 
+/** Calls of a sample, which has their mean. */
+function repeatsOf(device: DeviceKind, elements: number): number {
+  return Math.min(MOST_REPEATS, Math.ceil(ELEMENTS_PER_SAMPLE[device] / elements));
+}
+
 /** With the peak of the ledger over the whole of it. */
 async function measured(
   device: Device,
@@ -146,7 +151,7 @@ async function measureOperation(device: Device, bench: Workbench, what: Operatio
   what.enqueue(bench);
   await stream.synchronize();
   what.check(bench);
-  const repeats = Math.min(MOST_REPEATS, Math.ceil(ELEMENTS_PER_SAMPLE[device.kind] / bench.elements));
+  const repeats = repeatsOf(device.kind, bench.elements);
   const samples = await timeCalls(
     CALLS_PER_TURN,
     () => {

@@ -23,7 +23,7 @@ export function stepTable({ rows }: StepReport): Table {
 export function stepNotes({ peers }: StepReport): string[] {
   return [
     "GB/s: bytes that the pass reads and writes, over its time; on other libraries' rows the bytes of our one pass.",
-    '"of copy" is against this machine\'s own copy at the same footprint, by the C library on every core, in the same run.',
+    '"of copy": against this machine\'s own copy of about as many bytes, on as many threads, in the same run. A copy pays for reading what it overwrites, which is not counted; a pass in place does not, and may be above 1.',
     `sgd and adamw clip, update, write BF16 and clear; step is the whole of step() on ${WHOLE_STEP.parameters} parameters.`,
     ...peersText(peers),
   ];
