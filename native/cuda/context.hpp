@@ -11,6 +11,7 @@
 #include "cuda/courier.hpp"
 #include "cuda/memory/allocator_watch.hpp"
 #include "cuda/memory/pinned_pool.hpp"
+#include "cuda/window/lent_slabs.hpp"
 #include "runtime/backend.hpp"
 #include "runtime/ledger.hpp"
 #include "runtime/task_thread.hpp"
@@ -25,9 +26,9 @@ struct Context {
   /// Makes the device the calling thread's. Every thread that calls CUDA does so first.
   void use() const;
   /// Runs `free` soon, on a thread of its own: CUDA waits for running kernels before it frees anything, and
-  /// those may wait for other ranks.
+  /// those may wait for other ranks. Slabs that have come back by then are freed too. `free` must not throw.
   static void free_later(const std::shared_ptr<Context>& context, std::function<void()> free);
-  /// Waits for what is being freed. Gives false if there was nothing.
+  /// Waits for what is being freed, slabs that have come back included. Gives false if there was nothing.
   bool finish_frees();
 
   int device = 0;
@@ -39,6 +40,7 @@ struct Context {
   AllocatorWatch allocator;
   Courier courier;
   PinnedPool pinned;
+  LentSlabs lent;
   /// Takes down what may block for other ranks, such as NCCL's communicators.
   TaskThread reaper;
 

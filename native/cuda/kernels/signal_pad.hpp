@@ -39,6 +39,8 @@ struct SignalPad {
   /// Word of the host that owns the pad: not zero once it wants waiting kernels to end.
   std::uint32_t cancelled = 0;
   std::uint32_t probe[max_members];  ///< by sender's place: what it wrote to prove that it can
+  /// By importer's place: not zero once it reaches the slab no more. The owner may not free it before.
+  std::uint32_t closed[max_members];
 };
 
 /// What became of a stream's operations, in its device memory.

@@ -25,6 +25,11 @@ void require_own(const Context& context, const void* address) {
 }  // namespace
 
 std::shared_ptr<DeviceMemory> DeviceMemory::allocate(std::shared_ptr<Context> context, std::size_t bytes) {
+  return allocate(std::move(context), bytes, [](std::byte* block) { cudaFree(block); });
+}
+
+std::shared_ptr<DeviceMemory> DeviceMemory::allocate(std::shared_ptr<Context> context, std::size_t bytes,
+                                                     std::function<void(std::byte*)> free) {
   context->use();
   void* address = nullptr;
   // An empty block still has an address of its own.
@@ -36,10 +41,12 @@ std::shared_ptr<DeviceMemory> DeviceMemory::allocate(std::shared_ptr<Context> co
   }
   check(result, "allocating " + std::to_string(bytes) + " bytes");
   context->allocator.look();
-  const std::shared_ptr<void> owner(
-      address, [context](void* block) { Context::free_later(context, [block] { cudaFree(block); }); });
+  const std::shared_ptr<std::byte> owner(static_cast<std::byte*>(address),
+                                         [context, free = std::move(free)](std::byte* block) {
+                                           Context::free_later(context, [block, free] { free(block); });
+                                         });
   context->courier.zero(address, bytes);
-  return std::make_shared<DeviceMemory>(std::move(context), static_cast<std::byte*>(address), bytes, owner);
+  return std::make_shared<DeviceMemory>(std::move(context), owner.get(), bytes, owner);
 }
 
 std::shared_ptr<DeviceMemory> DeviceMemory::wrap(std::shared_ptr<Context> context, std::byte* address,

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 
 #include "cuda/context.hpp"
@@ -13,6 +14,9 @@ class DeviceMemory final : public Memory {
  public:
   /// Of cudaMalloc, so that other processes can open it; zeroed. Errors: Code::OutOfMemory.
   static std::shared_ptr<DeviceMemory> allocate(std::shared_ptr<Context> context, std::size_t bytes);
+  /// The same, but what is done with it in the end, on the thread of Context::free_later, is `free`.
+  static std::shared_ptr<DeviceMemory> allocate(std::shared_ptr<Context> context, std::size_t bytes,
+                                                std::function<void(std::byte*)> free);
   /// Errors: Code::InvalidArgument if it is not memory of this device.
   static std::shared_ptr<DeviceMemory> wrap(std::shared_ptr<Context> context, std::byte* address,
                                             std::size_t bytes);

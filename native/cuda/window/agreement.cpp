@@ -11,7 +11,7 @@ void Report::fail(const Error& error) {
   std::copy_n(words.begin(), std::min(words.size(), text.size() - 1), text.begin());
 }
 
-std::vector<Report> exchange(Lane& lane, CudaCommunicator& communicator, const Report& mine) {
+std::vector<Report> gather(Lane& lane, CudaCommunicator& communicator, const Report& mine) {
   const auto members = static_cast<std::size_t>(communicator.size());
   std::vector<Report> all(members);
   Backend& host = *lane.context().host;
@@ -22,13 +22,22 @@ std::vector<Report> exchange(Lane& lane, CudaCommunicator& communicator, const R
     communicator.host().all_gather(stream, source, target, sizeof(Report), DType::U8);
   });
   target.memory->read(0, all.data(), members * sizeof(Report));
-  for (std::size_t i = 0; i < members; ++i) {
+  return all;
+}
+
+void agree(const CudaCommunicator& communicator, const std::vector<Report>& all) {
+  for (std::size_t i = 0; i < all.size(); ++i) {
     if (all[i].code == Report::success) continue;
     const int rank = communicator.world_ranks()[i];
     throw Agreed{Error(static_cast<Code>(all[i].code),
                        "rank " + std::to_string(rank) + ": " + all[i].text.data(), communicator.world_rank(),
                        rank)};
   }
+}
+
+std::vector<Report> exchange(Lane& lane, CudaCommunicator& communicator, const Report& mine) {
+  std::vector<Report> all = gather(lane, communicator, mine);
+  agree(communicator, all);
   return all;
 }
 

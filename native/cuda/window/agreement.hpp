@@ -16,6 +16,7 @@ struct Report {
   std::int32_t code = success;
   std::array<char, 508> text{};
   PeerSlab::Address address{};
+  Places mapped = 0;  ///< the members whose slabs it has mapped
 
   void fail(const Error& error);
 };
@@ -37,7 +38,11 @@ struct Agreed {
   Error error;
 };
 
-/// Every member's report, when every member has come. Throws the first failure that is in them as Agreed.
+/// Every member's report, when every member has come.
+std::vector<Report> gather(Lane& lane, CudaCommunicator& communicator, const Report& mine);
+/// Throws the first failure that is in the reports as Agreed.
+void agree(const CudaCommunicator& communicator, const std::vector<Report>& reports);
+/// Both.
 std::vector<Report> exchange(Lane& lane, CudaCommunicator& communicator, const Report& mine);
 
 }  // namespace foldstep::cuda

@@ -33,6 +33,7 @@ class Builder {
   }
 
  private:
+  std::vector<Report> gather(const Report& mine) const { return cuda::gather(lane_, communicator_, mine); }
   std::vector<Report> exchange(const Report& mine) const {
     return cuda::exchange(lane_, communicator_, mine);
   }
@@ -40,15 +41,26 @@ class Builder {
   Slabs over_ipc() const {
     const std::shared_ptr<Context>& context = lane_.shared_context();
     Slabs slabs(members());
-    const std::vector<Report> made = exchange(report_of([&](Report& report) {
+    const std::shared_ptr<PeerSlab>& own = slabs[self()];
+    // Others map it as soon as they know of it, also if this rank then fails to hear from them.
+    const std::vector<Report> made = gather(report_of([&](Report& report) {
       slabs[self()] = PeerSlab::create(context, bytes_);
-      report.address = slabs[self()]->address();
+      own->lend(others());
+      report.address = own->address();
     }));
-    exchange(report_of([&](Report&) {
+    // Nobody has mapped it yet, nor will if one has failed.
+    if (own) own->lend(0);
+    agree(communicator_, made);
+    own->lend(others());
+    const std::vector<Report> mapped = gather(report_of([&](Report& report) {
       for (std::size_t i = 0; i < members(); ++i) {
-        if (i != self()) slabs[i] = PeerSlab::open(context, made[i].address);
+        if (i == self()) continue;
+        slabs[i] = PeerSlab::open(context, made[i].address, communicator_.rank());
+        report.mapped |= place(i);
       }
     }));
+    own->lend(importers_in(mapped));
+    agree(communicator_, mapped);
     prove(slabs);
     return slabs;
   }
@@ -98,6 +110,22 @@ class Builder {
 
   std::size_t members() const { return communicator_.world_ranks().size(); }
   std::size_t self() const { return static_cast<std::size_t>(communicator_.rank()); }
+
+  static Places place(std::size_t member) { return Places{1} << member; }
+  Places others() const {
+    Places places = 0;
+    for (std::size_t i = 0; i < members(); ++i) {
+      if (i != self()) places |= place(i);
+    }
+    return places;
+  }
+  Places importers_in(const std::vector<Report>& reports) const {
+    Places places = 0;
+    for (std::size_t i = 0; i < members(); ++i) {
+      if ((reports[i].mapped & place(self())) != 0) places |= place(i);
+    }
+    return places;
+  }
 
   Lane& lane_;
   CudaCommunicator& communicator_;
