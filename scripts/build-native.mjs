@@ -16,11 +16,19 @@ mkdirSync(tree, { recursive: true });
 const cmakeJs = createRequire(import.meta.url).resolve('cmake-js/bin/cmake-js');
 const options = {
   FOLDSTEP_OUTPUT_DIR: output,
+  FOLDSTEP_CUDA_ARCHITECTURES: process.env['FOLDSTEP_CUDA_ARCHITECTURES'] ?? '',
   FOLDSTEP_SANITIZE: sanitize ? 'ON' : 'OFF',
   ...(tests ? { FOLDSTEP_TESTS: 'ON' } : {}),
 };
 // Inside node-gyp's make these would reach the inner make and end it.
 const { MAKEFLAGS: _flags, MFLAGS: _mflags, MAKELEVEL: _level, ...env } = process.env;
+
+const NVCC = ['/usr/local/cuda/bin/nvcc', '/usr/bin/nvcc', '/usr/local/bin/nvcc'];
+const NCCL = [
+  join(root, 'build/nccl/nvidia/nccl/include/nccl.h'),
+  '/usr/include/nccl.h',
+  '/usr/local/include/nccl.h',
+];
 
 // cmake-js configures a tree once; one that was configured with other options, or before there was an MPI, must be so
 // again.
@@ -32,8 +40,17 @@ function isConfigured() {
   if (!existsSync(cache)) return false;
   const lines = readFileSync(cache, 'utf8').split('\n');
   if (lines.some((line) => /^MPI_C_COMPILER:.*-NOTFOUND$/.test(line))) return false;
+  if (hasAppeared('FOLDSTEP_NVCC', NVCC) || hasAppeared('FOLDSTEP_NCCL_INCLUDE', NCCL)) return false;
   return Object.entries(options).every(([key, value]) =>
     lines.some((line) => line.startsWith(`${key}:`) && line.endsWith(`=${value}`)),
+  );
+}
+
+/** Whether what was not found when the tree was configured is there now. */
+function hasAppeared(variable, places) {
+  const cache = readFileSync(join(tree, 'CMakeCache.txt'), 'utf8');
+  return (
+    new RegExp(`^${variable}:.*-NOTFOUND$`, 'm').test(cache) && places.some((place) => existsSync(place))
   );
 }
 

@@ -16,6 +16,14 @@ const CASE = 'test/fixtures/replay/unequal-microbatches';
 
 const MUTATIONS = [
   {
+    name: 'a comment changed and nothing else',
+    file: 'native/cuda/kernels/signal.cu',
+    find: '/// Epochs wrap.\n',
+    put: '/// Epochs go round.\n',
+    path: 'direct',
+    harmless: true,
+  },
+  {
     name: 'no barrier before the threads of a meeting read what the others found',
     file: 'native/cuda/kernels/signal.cu',
     find: 'outcomes[member] = meet_member(view, member);\n  block_barrier();\n',
@@ -63,7 +71,7 @@ const MUTATIONS = [
   },
 ];
 
-/** Gives {passed, failed, skipped}: one check for the unchanged library, one for each change. */
+/** Gives {passed, failed, skipped}: one check for each path of the unchanged library, one for each change. */
 export function checkMutations() {
   const folder = mkdtempSync(join(tmpdir(), 'foldstep-mutations-'));
   const counts = { passed: 0, failed: 0, skipped: 0 };
@@ -83,8 +91,8 @@ export function checkMutations() {
       const library = build(mutation, folder);
       const found = SEEDS.find((seed) => !passes(mutation.path, seed, library));
       count(
-        found !== undefined,
-        `${mutation.name}: ${found === undefined ? 'not found' : `found with seed ${found}`}`,
+        (found === undefined) === (mutation.harmless ?? false),
+        `${mutation.name}: ${found === undefined ? 'stands every seed' : `found with seed ${found}`}`,
       );
     }
   } finally {

@@ -6,7 +6,7 @@ import { gpus } from './gpus.mjs';
 import { root } from './root.mjs';
 
 const KERNELS = ['device/kernels'];
-const JOBS = ['reduction', 'norms', 'norms-many', 'random', 'faults', 'temporaries'].map(
+const JOBS = ['reduction', 'norms', 'norms-many', 'random', 'faults', 'temporaries', 'early-leaver'].map(
   (name) => `ranks/${name}`,
 );
 const REPLAYS = ['device/replay'];

@@ -19,9 +19,15 @@ const simulated = process.argv.includes('--simulated');
 /** What goes through native code. */
 const SANITIZED_FOLDERS = ['test/unit/device', 'test/ranks'];
 /** Those whose ranks compute on what FOLDSTEP_TEST_DEVICE names. */
-const SIMULATED_TESTS = ['reduction', 'norms', 'norms-many', 'random', 'faults', 'temporaries'].map(
-  (name) => `test/ranks/${name}`,
-);
+const SIMULATED_TESTS = [
+  'reduction',
+  'norms',
+  'norms-many',
+  'random',
+  'faults',
+  'temporaries',
+  'early-leaver',
+].map((name) => `test/ranks/${name}`);
 
 const total = { passed: 0, failed: 0, skipped: 0 };
 if (lint) {

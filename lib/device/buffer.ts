@@ -16,6 +16,8 @@ export class Buffer extends Resource<RawMemory> {
   readonly hostAccessible: boolean;
   /** What the memory belongs to, where that is not foldstep. */
   readonly owner: unknown;
+  /** Bytes from a multiple of 8 to where it begins: none in foldstep's own memory. */
+  readonly skew: number;
 
   /** Use `Device.allocate`, `Device.allocateHost` or `Buffer.from`. */
   constructor(handle: RawMemory, owner?: unknown) {
@@ -23,6 +25,7 @@ export class Buffer extends Resource<RawMemory> {
     this.bytes = native(() => handle.bytes());
     this.hostAccessible = native(() => handle.hostAccessible());
     this.owner = owner;
+    this.skew = Number(native(() => handle.address()) & 7n);
   }
 
   /**

@@ -16,10 +16,10 @@ export class View<D extends DType = DType> {
   /** Throws INVALID_DTYPE, INVALID_ARGUMENT for a misaligned offset, INVALID_LENGTH for a run that leaves the buffer. */
   constructor(buffer: Buffer, dtype: D, byteOffset: number, length: number) {
     const size = bytesOf(dtype);
-    if (!isSize(byteOffset) || byteOffset % size !== 0) {
+    if (!isSize(byteOffset) || (buffer.skew + byteOffset) % size !== 0) {
       throw new FoldstepError(
         'INVALID_ARGUMENT',
-        `a ${dtype} view must begin at a multiple of ${size} bytes; it begins at ${byteOffset}`,
+        `a ${dtype} view must begin at a multiple of ${size} bytes; it begins at ${byteOffset}${buffer.skew === 0 ? '' : ` of memory that begins at ${buffer.skew}`}`,
       );
     }
     if (!isSize(length) || byteOffset + length * size > buffer.bytes) {

@@ -6,6 +6,7 @@
 #include "addon/arguments.hpp"
 #include "addon/communicator_handle.hpp"
 #include "addon/module.hpp"
+#include "runtime/backend_plugin.hpp"
 #include "runtime/world.hpp"
 
 namespace foldstep::addon {
@@ -36,6 +37,7 @@ Napi::Value close(const Napi::CallbackInfo& info) {
   const int exit_code = Arguments(info).integer();
   Module::of(info.Env()).environment()->streams.end();
   if (exit_code == 0) {
+    leave_backends();
     close_world(0);
   } else {
     on_exit([](int status, void*) { close_world(status); }, nullptr);

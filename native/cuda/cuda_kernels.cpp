@@ -45,12 +45,10 @@ void CudaKernels::cast(Stream& stream, Span source, DType from, Span target, DTy
 void CudaKernels::copy(Stream& stream, Span source, Span target, std::size_t bytes) {
   check_copy(source, target, bytes);
   if (bytes == 0) return;
-  const bool on_device = !source.memory->host_accessible() && !target.memory->host_accessible();
-  CudaStream::of(stream).enqueue([source, target, bytes, on_device](Lane& lane) {
-    if (on_device) return cuda::copy(lane.launch(), {source.as<std::byte>()}, target.as<void>(), bytes);
+  CudaStream::of(stream).enqueue([source, target, bytes](Lane& lane) {
     check(
         cudaMemcpyAsync(target.as<void>(), source.as<const void>(), bytes, cudaMemcpyDefault, lane.stream()),
-        "copying between host and device");
+        "copying");
   });
 }
 

@@ -1,5 +1,6 @@
 #include <cuda_runtime_api.h>
 
+#include <cstdlib>
 #include <memory>
 #include <string>
 #include <utility>
@@ -8,6 +9,7 @@
 #include "cuda/context.hpp"
 #include "cuda/cuda_backend.hpp"
 #include "cuda/versions.hpp"
+#include "cuda/window/departures.hpp"
 #include "runtime/backend_plugin.hpp"
 
 namespace foldstep::cuda {
@@ -48,6 +50,10 @@ void add_devices(Facts& facts) {
   }
 }
 
+void leave() {
+  Departures::get().leave_all();
+}
+
 Facts probe() {
   Facts facts{{"driver", driver_version()},
               {"runtime", runtime_version()},
@@ -57,11 +63,21 @@ Facts probe() {
   return facts;
 }
 
+/// Before the first call of CUDA, which reads these.
+BackendPlugin prepare() {
+  // A kernel that is loaded at its first start may wait for those that run, and these may wait for other
+  // ranks.
+  setenv("CUDA_MODULE_LOADING", "EAGER", 0);
+  // Streams that share a queue of the device would wait for a kernel that waits for other ranks.
+  setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);
+  return {&create, &probe, &leave};
+}
+
 }  // namespace
 
 }  // namespace foldstep::cuda
 
 extern "C" __attribute__((visibility("default"))) const foldstep::BackendPlugin& foldstep_backend_plugin() {
-  static const foldstep::BackendPlugin plugin{&foldstep::cuda::create, &foldstep::cuda::probe};
+  static const foldstep::BackendPlugin plugin = foldstep::cuda::prepare();
   return plugin;
 }

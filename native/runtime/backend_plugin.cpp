@@ -1,5 +1,7 @@
 #include "runtime/backend_plugin.hpp"
 
+#include <mutex>
+#include <set>
 #include <stdexcept>
 
 #include "runtime/error.hpp"
@@ -17,13 +19,38 @@ const BackendPlugin& load(const Plugin& library) {
   return library.function<const BackendPlugin&()>(backend_plugin_symbol)();
 }
 
+/// The plugins that have made a backend in this process.
+class Used {
+ public:
+  void add(const BackendPlugin& plugin) {
+    const std::lock_guard lock(mutex_);
+    plugins_.insert(&plugin);
+  }
+  void leave() {
+    const std::lock_guard lock(mutex_);
+    for (const BackendPlugin* const plugin : plugins_) plugin->leave();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::set<const BackendPlugin*> plugins_;
+};
+
+Used& used() {
+  static auto& instance = *new Used;  // never destroyed: other threads may use it until the very end
+  return instance;
+}
+
 }  // namespace
 
 std::shared_ptr<Backend> create_backend(DeviceKind kind, const BackendOptions& options) {
   if (kind == DeviceKind::Cpu) return create_cpu_backend(options);
   const Plugin library = library_of(kind);
   try {
-    return load(library).create(options, create_cpu_backend(options));
+    const BackendPlugin& plugin = load(library);
+    auto backend = plugin.create(options, create_cpu_backend(options));
+    used().add(plugin);
+    return backend;
   } catch (const Error&) {
     throw;
   } catch (const std::runtime_error& error) {
@@ -32,6 +59,10 @@ std::shared_ptr<Backend> create_backend(DeviceKind kind, const BackendOptions& o
                                              "; `foldstep doctor` says what this host lacks, and `npm run "
                                              "build:native` builds it where nvcc is");
   }
+}
+
+void leave_backends() {
+  used().leave();
 }
 
 Facts probe_backend(DeviceKind kind) {

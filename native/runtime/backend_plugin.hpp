@@ -21,6 +21,8 @@ struct BackendPlugin {
   std::shared_ptr<Backend> (*create)(const BackendOptions& options, std::shared_ptr<Backend> host);
   /// What it needs of this machine and whether that is there, in lines for people. Throws nothing.
   Facts (*probe)();
+  /// This process is about to end well: tells the peers that wait for it, and those that will.
+  void (*leave)();
 };
 
 /// Of type const BackendPlugin& ().
@@ -28,6 +30,9 @@ constexpr const char* backend_plugin_symbol = "foldstep_backend_plugin";
 
 /// Errors: Code::DeviceUnavailable with what is missing and how to get it.
 std::shared_ptr<Backend> create_backend(DeviceKind kind, const BackendOptions& options);
+
+/// Before the world is closed: lets every backend that was created here leave.
+void leave_backends();
 
 /// For people: ("library", its path or why it does not load), then what it says itself.
 Facts probe_backend(DeviceKind kind);

@@ -20,6 +20,17 @@ void check_span(const Span& span, std::size_t bytes, std::string_view what) {
   }
 }
 
+/// Members would read what this one has rewritten.
+void check_apart(const Span& gradient, std::size_t gradients, const Span& accumulator,
+                 std::size_t accumulators) {
+  if (gradients == 0 || accumulators == 0) return;
+  const std::byte* const g = gradient.as<const std::byte>();
+  const std::byte* const a = accumulator.as<const std::byte>();
+  if (g + gradients <= a || a + accumulators <= g) return;
+  throw Error(Code::InvalidArgument,
+              "gradients and accumulators overlap; give the accumulators memory of their own");
+}
+
 void check_team(const Team& team) {
   if (!team.communicator) throw Error(Code::InvalidArgument, "a team needs a communicator");
   if (team.channel >= 0 && team.channel < channel_count) return;
@@ -39,8 +50,10 @@ Layout check_accumulate(const Team& team, const Fold::Accumulate& request) {
   check_float(request.gradient_type);
   const Layout layout(request.geometry, team.communicator->size());
   check_span(request.gradient, layout.extent(size_of(request.gradient_type)), "gradients");
-  check_span(request.accumulator, layout.accumulator_extent(team.communicator->rank(), request.sharded),
-             "accumulators");
+  const std::size_t accumulators = layout.accumulator_extent(team.communicator->rank(), request.sharded);
+  check_span(request.accumulator, accumulators, "accumulators");
+  check_apart(request.gradient, layout.extent(size_of(request.gradient_type)), request.accumulator,
+              accumulators);
   return layout;
 }
 

@@ -60,22 +60,23 @@ describe('GPUs, simulated', function () {
     expect(answer!.message).to.contain('driver');
   });
 
-  it('give a typed error on every rank where memory is short, wherever that is', async () => {
-    const codes = new Set<string | undefined>();
+  it('give a typed error on every rank where memory is short', async () => {
     for (let nth = 1; nth <= 4; nth++) {
-      const answers = await meet(2, { FOLDSTEP_SIMULATE: `fail-allocation=${nth}` });
-      expect(answers).to.have.length(2);
-      for (const { code } of answers) codes.add(code);
+      // Both ranks' nth allocation fails: neither finishes, and one at least says why.
+      const codes = (await meet(2, { FOLDSTEP_SIMULATE: `fail-allocation=${nth}` })).map(({ code }) => code);
+      expect(codes, `allocation ${nth}`).to.have.length(2).and.to.include('OUT_OF_MEMORY');
+      for (const code of codes)
+        expect(code, `allocation ${nth}`).to.be.oneOf(['OUT_OF_MEMORY', 'PEER_EXITED']);
     }
-    expect([...codes]).to.include('OUT_OF_MEMORY');
-    for (const code of codes) expect(code).to.be.oneOf([undefined, 'OUT_OF_MEMORY', 'PEER_EXITED']);
   });
 
   it('of a rank that stops answering keep nobody waiting beyond the deadline, and it is named', async () => {
     const start = performance.now();
     const answers = await meet(2, { FOLDSTEP_SIMULATE: 'drop-rank=1' }, { deadlineMs: 3000 });
-    expect(performance.now() - start).to.be.below(60_000);
+    // A minute is what it would take without the deadline of three seconds.
+    expect(performance.now() - start).to.be.below(50_000);
     const late = answers.filter(({ code }) => code === 'DEADLINE_EXCEEDED');
     expect(late, JSON.stringify(answers)).not.to.have.length(0);
+    for (const { message } of late) expect(message).to.match(/rank [01]/);
   });
 });

@@ -7,6 +7,7 @@
 #include "cuda/comm/host_transport.hpp"
 #include "cuda/comm/nccl.hpp"
 #include "cuda/kernels/kernels.hpp"
+#include "cuda/stream/patient_lock.hpp"
 #include "runtime/collective_checks.hpp"
 #include "runtime/error.hpp"
 
@@ -47,7 +48,7 @@ const char* CudaCommunicator::carrier() const {
 }
 
 void CudaCommunicator::operate(Lane& lane, const Announcement& mine, const std::function<void()>& body) {
-  const std::lock_guard lock(operation_);
+  const auto lock = lock_patiently(operation_, lane);
   if (failure_) std::rethrow_exception(failure_);
   try {
     if (size() > 1) lane.run_on_host([&](Stream& host) { host_->meet(host, mine); });

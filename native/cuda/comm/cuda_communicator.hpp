@@ -57,7 +57,7 @@ class CudaCommunicator final : public Communicator, public std::enable_shared_fr
   std::shared_ptr<const Roster> roster_;
   std::unique_ptr<Transport> transport_;  // null in a group of one
   /// An operation is announced and issued before the next one begins, whatever streams they are on.
-  std::mutex operation_;
+  std::timed_mutex operation_;
   std::exception_ptr failure_;
 };
 

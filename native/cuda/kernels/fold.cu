@@ -88,7 +88,7 @@ FOLDSTEP_DEVICE std::uint32_t common_heads(const AccumulatePass& pass, const Add
 template <typename Element, int Count, Adding adding>
 FOLDSTEP_KERNEL(block_threads, resident_blocks)
 fold_kernel(FOLDSTEP_PARAMETER AccumulatePass pass, const Status* status) {
-  if (has_failed(status)) return;
+  if (block_has_failed(status)) return;
   FOLDSTEP_SHARED(std::byte*, sources, max_members);
   FOLDSTEP_SHARED(std::byte*, accumulators, max_members);
   FOLDSTEP_SHARED(std::byte*, mirrors, max_members);

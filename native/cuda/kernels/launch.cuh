@@ -18,6 +18,14 @@ FOLDSTEP_DEVICE bool has_failed(const Status* status) {
   return status->failed != 0;
 }
 
+/// The same for every thread of a block whose threads work together, whenever the status changes.
+FOLDSTEP_DEVICE bool block_has_failed(const Status* status) {
+  FOLDSTEP_SHARED(bool, failed, 1);
+  if (thread_index() == 0) failed[0] = has_failed(status);
+  block_barrier();
+  return failed[0];
+}
+
 /// Enough blocks for `items` of which a thread takes one at a time, at most `per_multiprocessor` for each
 /// multiprocessor.
 inline unsigned blocks_for(const Launch& launch, std::size_t items,

@@ -135,7 +135,7 @@ template <Term term>
 FOLDSTEP_KERNEL(block_threads, resident_blocks)
 norm_blocks_kernel(DeviceNormPlan plan, double p, const double* power_scale, const float* arena,
                    const Status* status) {
-  if (has_failed(status)) return;
+  if (block_has_failed(status)) return;
   constexpr bool powers = term == Term::IntegralPower || term == Term::Power;
   const Exponent exponent{p, powers ? *power_scale : 1};
   const auto lane = static_cast<int>(thread_index() % warp_threads);
@@ -226,7 +226,7 @@ FOLDSTEP_DEVICE void find_first_non_finite(const DeviceNormPlan& plan, double* f
 /// A block of threads a group, and one more for what is not finite.
 FOLDSTEP_KERNEL(block_threads, resident_blocks)
 norm_groups_kernel(DeviceNormPlan plan, NormKind kind, double* partials, const Status* status) {
-  if (has_failed(status)) return;
+  if (block_has_failed(status)) return;
   FOLDSTEP_SHARED(double, values, group_lanes);
   for (std::uint32_t group = block_index(); group <= plan.groups; group += block_count()) {
     if (group < plan.groups) {

@@ -144,7 +144,7 @@ FOLDSTEP_DEVICE void write_status(const View& view, const Outcome& outcome, cons
 /// One block, of which thread m meets member m.
 FOLDSTEP_KERNEL(block_threads, resident_blocks)
 meet_kernel(FOLDSTEP_PARAMETER Meeting meeting, const Status* status) {
-  if (has_failed(status)) return;
+  if (block_has_failed(status)) return;
   static_assert(max_members <= block_threads);
   FOLDSTEP_SHARED(Outcome, outcomes, max_members);
   FOLDSTEP_SHARED(bool, failed_before, 1);

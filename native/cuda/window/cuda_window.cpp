@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "cuda/stream/patient_lock.hpp"
 #include "cuda/window/departures.hpp"
 #include "cuda/window/window_encounter.hpp"
 
@@ -37,7 +38,7 @@ void CudaWindow::leave() {
 void CudaWindow::take_turn(Lane& lane, int channel, const std::vector<int>& members, Descriptor mine,
                            const std::function<void(Turn&)>& body) {
   Channel& local = channels_[static_cast<std::size_t>(channel)];
-  const std::lock_guard lock(local.mutex);
+  const auto lock = lock_patiently(local.mutex, lane);
   rethrow_failure();
   mine.sequence = ++local.sequence;
   try {

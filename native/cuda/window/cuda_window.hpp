@@ -79,7 +79,7 @@ class CudaWindow final : public PeerWindow, public std::enable_shared_from_this<
 
  private:
   struct Channel {
-    std::mutex mutex;  ///< two streams take their turns one after the other
+    std::timed_mutex mutex;  ///< two streams take their turns one after the other
     std::uint32_t epoch = first_epoch;
     std::uint64_t sequence = 0;
     std::optional<Event> last;  ///< the end of the last turn

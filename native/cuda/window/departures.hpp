@@ -16,9 +16,10 @@ class Departures {
   void add(CudaWindow& window);
   void remove(CudaWindow& window);
 
- private:
+  /// To the peers, the ranks of all of them have gone.
   void leave_all();
 
+ private:
   std::mutex mutex_;
   std::set<CudaWindow*> present_;
 };

@@ -24,6 +24,14 @@ describe('memory that others own, and copies', () => {
     expect([...theirs.array]).to.deep.equal([1, 2, 1, 2]);
   });
 
+  it('is viewed only as what its address allows', async () => {
+    const { pointer } = device.allocate(32).view('uint8');
+    const askew = Buffer.from(device, pointer + 2n, 16);
+    await refusal('INVALID_ARGUMENT', () => askew.view('float32'));
+    expect(askew.view('bfloat16').length).to.equal(8);
+    expect(askew.view('float32', 2).length).to.equal(3);
+  });
+
   it('begins where a view says', () => {
     const buffer = device.allocate(64);
     expect(buffer.view('float32', 16).pointer - buffer.view('uint8').pointer).to.equal(16n);
