@@ -3,12 +3,11 @@
 import { spawnSync } from 'node:child_process';
 import { findProgram } from '../dist/launch/launcher.js';
 import { gpus } from './gpus.mjs';
+import { DEVICE_RANK_TESTS } from './rank-tests.mjs';
 import { root } from './root.mjs';
 
 const KERNELS = ['device/kernels'];
-const JOBS = ['reduction', 'norms', 'norms-many', 'random', 'faults', 'temporaries', 'early-leaver'].map(
-  (name) => `ranks/${name}`,
-);
+const JOBS = DEVICE_RANK_TESTS.map((name) => `ranks/${name}`);
 const REPLAYS = ['device/replay'];
 
 const { devices, facts } = gpus();

@@ -10,6 +10,7 @@ import { checkModel } from './check-model.mjs';
 import { checkMutations } from './check-mutations.mjs';
 import { checkTsan } from './check-tsan.mjs';
 import { filesUnder } from './files.mjs';
+import { DEVICE_RANK_TESTS } from './rank-tests.mjs';
 import { root } from './root.mjs';
 import { testNative } from './test-native.mjs';
 
@@ -18,16 +19,6 @@ const sanitized = process.argv.includes('--sanitized');
 const simulated = process.argv.includes('--simulated');
 /** What goes through native code. */
 const SANITIZED_FOLDERS = ['test/unit/device', 'test/ranks'];
-/** Those whose ranks compute on what FOLDSTEP_TEST_DEVICE names. */
-const SIMULATED_TESTS = [
-  'reduction',
-  'norms',
-  'norms-many',
-  'random',
-  'faults',
-  'temporaries',
-  'early-leaver',
-].map((name) => `test/ranks/${name}`);
 
 const total = { passed: 0, failed: 0, skipped: 0 };
 if (lint) {
@@ -36,7 +27,7 @@ if (lint) {
 }
 if (simulated) {
   process.env['FOLDSTEP_TEST_DEVICE'] = 'simulated';
-  count(await testMocha(SIMULATED_TESTS));
+  count(await testMocha(DEVICE_RANK_TESTS.map((name) => `test/ranks/${name}`)));
 } else if (sanitized) {
   count(testNative('sanitize'));
   count(await testMocha(SANITIZED_FOLDERS));

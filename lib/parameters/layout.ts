@@ -1,6 +1,6 @@
 import { FoldstepError } from '../errors.js';
 import type { Grid } from '../mesh/mesh.js';
-import type { LaneRule, Reduction } from './families.js';
+import type { Reduction } from './families.js';
 import { closeNames } from './names.js';
 import type { Parameter } from './parameter.js';
 import type { Range } from './slice.js';
@@ -21,7 +21,6 @@ export class Bucket {
   /** `${grid}:${laneRule}`. */
   readonly key: string;
   readonly grid: Grid;
-  readonly laneRule: LaneRule;
   readonly correction: Reduction;
   readonly dataReduction: Reduction;
   /** In layout order, at ascending offsets. */
@@ -35,10 +34,9 @@ export class Bucket {
 
   /** Made by `FlatLayout`; `parameters` are one or more of one grid and lane rule. */
   constructor(key: string, parameters: readonly Parameter[]) {
-    const { grid, laneRule, correction, dataReduction } = parameters[0]!;
+    const { grid, correction, dataReduction } = parameters[0]!;
     this.key = key;
     this.grid = grid;
-    this.laneRule = laneRule;
     this.correction = correction;
     this.dataReduction = dataReduction;
     this.dataAxis = grid.dataAxis;

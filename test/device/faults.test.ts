@@ -70,11 +70,8 @@ describe('GPUs, simulated', function () {
     }
   });
 
-  it('of a rank that stops answering keep nobody waiting beyond the deadline, and it is named', async () => {
-    const start = performance.now();
+  it('of a rank that stops answering are found out by the deadline, and named', async () => {
     const answers = await meet(2, { FOLDSTEP_SIMULATE: 'drop-rank=1' }, { deadlineMs: 3000 });
-    // A minute is what it would take without the deadline of three seconds.
-    expect(performance.now() - start).to.be.below(50_000);
     const late = answers.filter(({ code }) => code === 'DEADLINE_EXCEEDED');
     expect(late, JSON.stringify(answers)).not.to.have.length(0);
     for (const { message } of late) expect(message).to.match(/rank [01]/);
