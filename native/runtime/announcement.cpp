@@ -65,6 +65,10 @@ Announcement announce(const Descriptor& d) {
   return announcement;
 }
 
+Announcement announce_typed(std::string_view operation, std::size_t count, DType type, ReduceOp op) {
+  return announce(operation, count, static_cast<std::uint64_t>(type), static_cast<std::uint64_t>(op));
+}
+
 bool same(const Announcement& a, const Announcement& b) {
   return std::strncmp(a.operation, b.operation, sizeof a.operation) == 0 && a.sequence == b.sequence &&
          a.count == b.count && std::equal(std::begin(a.detail), std::end(a.detail), std::begin(b.detail));

@@ -20,6 +20,9 @@ struct Announcement {
 Announcement announce(std::string_view operation, std::size_t count = 0, std::uint64_t first_detail = 0,
                       std::uint64_t second_detail = 0);
 
+/// Of a collective.
+Announcement announce_typed(std::string_view operation, std::size_t count, DType type,
+                            ReduceOp op = ReduceOp::Sum);
 /// Of a fused pass that meets on its communicator.
 Announcement announce(const Descriptor& descriptor);
 

@@ -17,11 +17,6 @@
 namespace foldstep::cpu {
 namespace {
 
-Announcement announce_typed(std::string_view operation, std::size_t count, DType type,
-                            ReduceOp op = ReduceOp::Sum) {
-  return announce(operation, count, static_cast<std::uint64_t>(type), static_cast<std::uint64_t>(op));
-}
-
 /// What an operation in flight keeps alive.
 std::shared_ptr<const void> hold(const Span& a, const Span& b = {}) {
   return std::make_shared<std::pair<Span, Span>>(a, b);

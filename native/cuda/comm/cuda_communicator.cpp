@@ -15,11 +15,6 @@ namespace foldstep::cuda {
 
 namespace {
 
-Announcement announce_typed(std::string_view operation, std::size_t count, DType type,
-                            ReduceOp op = ReduceOp::Sum) {
-  return announce(operation, count, static_cast<std::uint64_t>(type), static_cast<std::uint64_t>(op));
-}
-
 std::unique_ptr<Transport> choose_transport(const std::shared_ptr<Communicator>& host, const Roster& roster) {
   if (host->size() == 1) return nullptr;
   if (roster.nccl_serves(host->world_ranks())) return create_nccl_transport(host);
