@@ -1,3 +1,4 @@
+import type { DeviceKind } from '../device/device.js';
 import type { Setting } from './setting.js';
 
 /** The norm and clipping of one step; null for a step that was, or should have been, skipped. */
@@ -17,7 +18,7 @@ export type ErrorKind = 'gradNorm' | 'accumulated' | 'master' | 'state';
 export interface CaseReport {
   case: string;
   ranks: number;
-  backend: string;
+  backend: DeviceKind;
   /** The path taken: `auto` is told by what it chose. */
   path: string;
   correct: string;
@@ -43,12 +44,18 @@ export interface CaseOutcome {
 }
 
 /** The outcome of a replay whose job ended before it was done. */
-export function brokenOutcome(name: string, ranks: number, setting: Setting, failure: string): CaseOutcome {
+export function brokenOutcome(
+  name: string,
+  ranks: number,
+  device: DeviceKind,
+  setting: Setting,
+  failure: string,
+): CaseOutcome {
   return {
     report: {
       case: name,
       ranks,
-      backend: 'cpu',
+      backend: device,
       ...setting,
       passed: false,
       steps: [],

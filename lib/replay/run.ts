@@ -45,5 +45,8 @@ export async function replayCase(
     failure = `${error.code}: ${error.message}`;
   }
   const missing = settings.slice(outcomes.length);
-  return [...outcomes, ...missing.map((setting) => brokenOutcome(recorded.name, ranks, setting, failure))];
+  return [
+    ...outcomes,
+    ...missing.map((setting) => brokenOutcome(recorded.name, ranks, device, setting, failure)),
+  ];
 }
