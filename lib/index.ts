@@ -50,6 +50,10 @@ export {
   type Reduction,
 } from './parameters/parameter.js';
 export type { ZeroStage } from './parameters/placement.js';
+export { constantLR } from './schedules/constant.js';
+export { type WarmupCosineOptions, warmupCosineLR } from './schedules/cosine.js';
+export type { Schedule } from './schedules/schedule.js';
+export { type WarmupOptions, type WarmupType, warmupLR } from './schedules/warmup.js';
 export { type AdamOptions, adam, adamw } from './update/adam.js';
 export type { StateName, UpdateRule } from './update/rule.js';
 export { type SgdOptions, sgd } from './update/sgd.js';

@@ -1,0 +1,66 @@
+import { checkFields } from '../arguments.js';
+import { checkWhole } from '../device/checks.js';
+import { FoldstepError } from '../errors.js';
+import { checkSetting } from '../update/rule.js';
+import { type Schedule, scheduleOf } from './schedule.js';
+
+export type WarmupType = 'log' | 'linear';
+
+export interface WarmupOptions {
+  /** Of the first step. Default 0. */
+  readonly warmupMinLr?: number;
+  /** From the end of the warm-up on. */
+  readonly warmupMaxLr: number;
+  /** Steps before the first one at the full rate; 0 for none. */
+  readonly warmupNumSteps: number;
+  /** How it rises. */
+  readonly warmupType?: WarmupType;
+}
+
+export const WARMUP_FIELDS = ['warmupMinLr', 'warmupMaxLr', 'warmupNumSteps', 'warmupType'];
+
+/**
+ * A rise from `warmupMinLr` to `warmupMaxLr`, which then stays: DeepSpeed's WarmupLR, whose `last_batch_iteration` is
+ * `done = step - 1` here. While `done < warmupNumSteps`, the rate is `warmupMinLr + (warmupMaxLr - warmupMinLr) * gamma` with
+ *
+ *     log (the default)   gamma = ln(done + 1) / ln(warmupNumSteps), at its height one step early
+ *     linear              gamma = done / warmupNumSteps
+ *
+ * Throws INVALID_ARGUMENT.
+ */
+export function warmupLR(options: WarmupOptions): Schedule {
+  checkFields('the options of warmupLR', options, WARMUP_FIELDS);
+  const { warmupMaxLr, warmupNumSteps } = options;
+  const rise = warmup({ ...options, warmupType: options.warmupType ?? 'log' });
+  return scheduleOf((done) => (done < warmupNumSteps ? rise(done) : warmupMaxLr));
+}
+
+/** The rate while `done < warmupNumSteps`. Throws INVALID_ARGUMENT for a setting out of range. */
+export function warmup(options: WarmupOptions): (done: number) => number {
+  const { warmupMinLr = 0, warmupMaxLr, warmupNumSteps, warmupType } = options;
+  checkSetting('warmupMaxLr', warmupMaxLr, 0, Number.POSITIVE_INFINITY);
+  checkNotAbove('warmupMinLr', warmupMinLr, warmupMaxLr);
+  checkWhole('warmupNumSteps', warmupNumSteps, 0);
+  if (warmupType !== 'log' && warmupType !== 'linear') {
+    throw new FoldstepError(
+      'INVALID_ARGUMENT',
+      `warmupType must be 'log' or 'linear'; it is ${String(warmupType)}`,
+    );
+  }
+  const gamma =
+    warmupType === 'linear'
+      ? (done: number) => done / warmupNumSteps
+      : // One step of warm-up is at the minimum, as the first of more is.
+        (done: number) => Math.log(done + 1) / Math.log(Math.max(2, warmupNumSteps));
+  return (done) => warmupMinLr + (warmupMaxLr - warmupMinLr) * gamma(done);
+}
+
+/** Throws INVALID_ARGUMENT unless `value` is a rate up to `warmupMaxLr`. */
+export function checkNotAbove(name: string, value: number, warmupMaxLr: number): void {
+  checkSetting(name, value, 0, Number.POSITIVE_INFINITY);
+  if (value <= warmupMaxLr) return;
+  throw new FoldstepError(
+    'INVALID_ARGUMENT',
+    `${name} must be at most warmupMaxLr, which is ${warmupMaxLr}; it is ${value}`,
+  );
+}
