@@ -4,12 +4,12 @@ import * as v from 'valibot';
 import { FoldstepError } from '../errors.js';
 import { Mesh } from '../mesh/mesh.js';
 import { Parameter } from '../parameters/parameter.js';
+import { SafetensorsFile } from '../safetensors/file.js';
+import { withRegularFile } from '../safetensors/regular-file.js';
 import { adamw } from '../update/adam.js';
 import type { StateName, UpdateRule } from '../update/rule.js';
 import { sgd } from '../update/sgd.js';
 import { type CaseContent, caseSchema } from './case-schema.js';
-import { withRegularFile } from './regular-file.js';
-import { SafetensorsFile } from './safetensors.js';
 import { schemaFault } from './schema-faults.js';
 
 /** A tensor's key and shape. */
@@ -93,7 +93,7 @@ export class ReplayCase {
 
   #parse(): CaseContent {
     const file = join(this.folder, 'case.json');
-    const json: unknown = withRegularFile(file, (fd) => JSON.parse(readFileSync(fd, 'utf8')));
+    const json: unknown = reading(() => withRegularFile(file, (fd) => JSON.parse(readFileSync(fd, 'utf8'))));
     const parsed = v.safeParse(caseSchema, json);
     if (parsed.success) return parsed.output;
     throw unreadable(file, parsed.issues.map((issue) => schemaFault('case.json', issue)).join('; '));
@@ -143,7 +143,7 @@ export class ReplayCase {
   }
 
   #open(name: string, dtype: string, wanted: Iterable<Wanted>): SafetensorsFile {
-    const file = new SafetensorsFile(join(this.folder, name));
+    const file = reading(() => new SafetensorsFile(join(this.folder, name)));
     for (const [key, shape] of wanted) {
       const tensor = file.tensors.get(key);
       if (!tensor) throw unreadable(file.file, `tensor ${key} is not there`);
@@ -182,6 +182,16 @@ function updateOf(optimizer: CaseContent['optimizer']): UpdateRule {
 
 function describe(dtype: string, shape: readonly number[]): string {
   return `${dtype} [${shape.join(', ')}]`;
+}
+
+/** A case of which a file cannot be read cannot be read. */
+function reading<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (cause) {
+    if (!(cause instanceof FoldstepError) || cause.code !== 'FILE_UNREADABLE') throw cause;
+    throw new FoldstepError('CASE_UNREADABLE', cause.message, { cause });
+  }
 }
 
 function unreadable(file: string, fault: string, cause?: unknown): FoldstepError {

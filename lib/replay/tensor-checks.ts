@@ -2,10 +2,10 @@ import { toBFloat16 } from '../device/bfloat16.js';
 import type { Device } from '../device/device.js';
 import type { ShardView } from '../optimizer/folded-optimizer.js';
 import type { Parameter } from '../parameters/parameter.js';
+import type { SafetensorsFile } from '../safetensors/file.js';
 import { largestDifference, largestMagnitude, relativeTo } from './compare.js';
 import { maximumOverWorld } from './over-world.js';
 import type { ErrorKind } from './result.js';
-import type { SafetensorsFile } from './safetensors.js';
 
 /** The error of one logical tensor, over all ranks. */
 export interface TensorError {

@@ -2,8 +2,8 @@ import { closeSync, constants, fstatSync, openSync } from 'node:fs';
 import { FoldstepError } from '../errors.js';
 
 /**
- * Opens a file of a case for reading, and closes it after `use`. Throws CASE_UNREADABLE, naming the file, for one that
- * cannot be opened or read, and for what is no regular file, such as a folder.
+ * Opens a file for reading, and closes it after `use`. Throws FILE_UNREADABLE, naming the file, for one that cannot be
+ * opened or read, and for what is no regular file, such as a folder.
  */
 export function withRegularFile<T>(file: string, use: (fd: number, size: number) => T): T {
   let fd: number | undefined;
@@ -16,7 +16,7 @@ export function withRegularFile<T>(file: string, use: (fd: number, size: number)
   } catch (cause) {
     if (cause instanceof FoldstepError) throw cause;
     const text = `${file} cannot be read: ${(cause as Error).message}`;
-    throw new FoldstepError('CASE_UNREADABLE', text, { cause });
+    throw new FoldstepError('FILE_UNREADABLE', text, { cause });
   } finally {
     if (fd !== undefined) closeSync(fd);
   }

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { FoldstepError } from '#lib/errors.js';
-import { SafetensorsFile } from '#lib/replay/safetensors.js';
-import { Scratch, safetensors } from './files.js';
+import { SafetensorsFile } from '#lib/safetensors/file.js';
+import { Scratch, safetensors } from '../replay/files.js';
 
 const A = { dtype: 'F32', shape: [2], data_offsets: [0, 8] };
 const B = { dtype: 'BF16', shape: [3], data_offsets: [8, 14] };
@@ -37,6 +37,18 @@ describe('reading safetensors', () => {
     expect([...file.tensors.keys()]).to.have.members(['a', 'b']);
     expect(file.float32('a')).to.deep.equal(Float32Array.of(1.5, -2));
     expect(file.bfloat16('b')).to.deep.equal(Uint16Array.of(1, 2, 3));
+    expect(file.metadata).to.deep.equal({ by: 'hand' });
+  });
+
+  it('gives int32 tensors, and no metadata where there is none', () => {
+    const file = open(
+      safetensors(
+        { i: { dtype: 'I32', shape: [2], data_offsets: [0, 8] } },
+        Buffer.from(Int32Array.of(-1, 7).buffer),
+      ),
+    );
+    expect(file.int32('i')).to.deep.equal(Int32Array.of(-1, 7));
+    expect(file.metadata).to.deep.equal({});
   });
 
   it('allows spaces after the header, scalars and tensors without elements', () => {
@@ -59,7 +71,7 @@ describe('reading safetensors', () => {
   it('refuses a file that is not there', () => {
     expect(() => new SafetensorsFile(`${scratch.folder}/absent`))
       .to.throw(FoldstepError, /absent cannot be read: ENOENT/)
-      .with.property('code', 'CASE_UNREADABLE');
+      .with.property('code', 'FILE_UNREADABLE');
   });
 
   it('refuses files cut short', () => {

@@ -8,6 +8,19 @@ export interface TensorInfo {
   readonly end: number;
 }
 
+/** Everything that a header says. */
+export interface Header {
+  readonly tensors: ReadonlyMap<string, TensorInfo>;
+  readonly metadata: Readonly<Record<string, string>>;
+}
+
+/** Bytes before the header, which say how long it is. */
+export const LENGTH_BYTES = 8;
+/** The longest header that the format allows. */
+export const LARGEST_HEADER = 100_000_000;
+/** What the format calls the metadata: no tensor has this name. */
+export const METADATA = '__metadata__';
+
 const DTYPE_BYTES: Readonly<Record<string, number>> = {
   BOOL: 1,
   U8: 1,
@@ -29,14 +42,15 @@ const DTYPE_BYTES: Readonly<Record<string, number>> = {
 type Fault = (text: string) => Error;
 
 /** Reads a header of `bytes`, before `dataBytes` bytes of tensors. Throws `fault(what is wrong)` for anything the format forbids. */
-export function parseHeader(bytes: Uint8Array, dataBytes: number, fault: Fault): Map<string, TensorInfo> {
+export function parseHeader(bytes: Uint8Array, dataBytes: number, fault: Fault): Header {
   const tensors = new Map<string, TensorInfo>();
+  let metadata: Readonly<Record<string, string>> = {};
   for (const [name, value] of Object.entries(parseObject(bytes, fault))) {
-    if (name === '__metadata__') checkMetadata(value, fault);
+    if (name === METADATA) metadata = metadataOf(value, fault);
     else tensors.set(name, tensorInfo(name, value, fault));
   }
   checkContiguous(tensors, dataBytes, fault);
-  return tensors;
+  return { tensors, metadata };
 }
 
 function parseObject(bytes: Uint8Array, fault: Fault): Record<string, unknown> {
@@ -54,9 +68,11 @@ function parseObject(bytes: Uint8Array, fault: Fault): Record<string, unknown> {
   return header;
 }
 
-function checkMetadata(value: unknown, fault: Fault): void {
-  if (isObject(value) && Object.values(value).every((entry) => typeof entry === 'string')) return;
-  throw fault('__metadata__ is not an object of texts');
+function metadataOf(value: unknown, fault: Fault): Record<string, string> {
+  if (isObject(value) && Object.values(value).every((entry) => typeof entry === 'string')) {
+    return value as Record<string, string>;
+  }
+  throw fault(`${METADATA} is not an object of texts`);
 }
 
 function tensorInfo(name: string, value: unknown, fault: Fault): TensorInfo {

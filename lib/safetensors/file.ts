@@ -1,21 +1,21 @@
 import { readSync } from 'node:fs';
 import { FoldstepError } from '../errors.js';
+import { LARGEST_HEADER, LENGTH_BYTES, parseHeader, type TensorInfo } from './header.js';
 import { withRegularFile } from './regular-file.js';
-import { parseHeader, type TensorInfo } from './safetensors-header.js';
 
-export type { TensorInfo } from './safetensors-header.js';
-
-/** Largest header that is read: what the format allows. */
-const LARGEST_HEADER = 100_000_000;
-const LENGTH_BYTES = 8;
+export type { TensorInfo } from './header.js';
 
 /**
  * A safetensors file, its header read and checked in full; the tensors' bytes are read when asked for. Throws,
- * naming the file, CASE_UNREADABLE where it cannot be read, and SAFETENSORS_INVALID for every fault in it.
+ * naming the file, FILE_UNREADABLE where it cannot be read, and SAFETENSORS_INVALID for every fault in it and for a tensor
+ * that is wanted as another dtype than its own.
  */
 export class SafetensorsFile {
   readonly file: string;
+  /** By name, in the order of the header. */
   readonly tensors: ReadonlyMap<string, TensorInfo>;
+  /** The texts that the file keeps beside its tensors, such as `format`. */
+  readonly metadata: Readonly<Record<string, string>>;
   /** Where the tensors' bytes begin in the file. */
   readonly #dataStart: number;
 
@@ -32,7 +32,9 @@ export class SafetensorsFile {
       };
     });
     this.#dataStart = dataStart;
-    this.tensors = parseHeader(header, dataBytes, (fault) => invalid(file, fault));
+    const { tensors, metadata } = parseHeader(header, dataBytes, (fault) => invalid(file, fault));
+    this.tensors = tensors;
+    this.metadata = metadata;
   }
 
   /** An FP32 tensor's elements, row-major. */
@@ -43,6 +45,11 @@ export class SafetensorsFile {
   /** A BF16 tensor's bits, row-major. */
   bfloat16(name: string): Uint16Array {
     return new Uint16Array(this.#read(name, 'BF16'));
+  }
+
+  /** An int32 tensor's elements, row-major. */
+  int32(name: string): Int32Array {
+    return new Int32Array(this.#read(name, 'I32'));
   }
 
   #read(name: string, dtype: string): ArrayBuffer {

@@ -1,0 +1,44 @@
+import { randomUUID } from 'node:crypto';
+import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { FoldstepError } from '../errors.js';
+
+/** Linux writes at most 2 GiB at a time. */
+const LARGEST_WRITE = 2 ** 30;
+
+/**
+ * Makes `parts`, one after the other, the content of a file: all of it or, where that fails, none, and what was there stays.
+ * Others never see a file that is half written, and a host that loses its power has the old one or the new one. Throws
+ * FILE_UNWRITABLE, naming the file.
+ */
+export function replaceFile(file: string, parts: Iterable<Uint8Array>): void {
+  // In the same folder: a rename between file systems would be a copy.
+  const temporary = join(dirname(file), `.${basename(file)}.${randomUUID()}.tmp`);
+  try {
+    withOpen(temporary, 'wx', (fd) => {
+      for (const part of parts) writeAll(fd, part);
+      fsyncSync(fd);
+    });
+    renameSync(temporary, file);
+    withOpen(dirname(file), 'r', fsyncSync);
+  } catch (cause) {
+    rmSync(temporary, { force: true });
+    const text = `${file} cannot be written: ${(cause as Error).message}`;
+    throw new FoldstepError('FILE_UNWRITABLE', text, { cause });
+  }
+}
+
+function withOpen(path: string, flags: string, use: (fd: number) => void): void {
+  const fd = openSync(path, flags);
+  try {
+    use(fd);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function writeAll(fd: number, bytes: Uint8Array): void {
+  for (let done = 0; done < bytes.length; ) {
+    done += writeSync(fd, bytes, done, Math.min(LARGEST_WRITE, bytes.length - done));
+  }
+}
