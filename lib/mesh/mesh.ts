@@ -68,6 +68,16 @@ export class Mesh {
     return this.stageOf(rank) * this.stage;
   }
 
+  /** Throws WORLD_MISMATCH on `rank` unless the mesh is of as many ranks as its job has. */
+  checkWorld(ranks: number, rank: number): void {
+    if (this.world === ranks) return;
+    throw new FoldstepError(
+      'WORLD_MISMATCH',
+      `the mesh is of ${this.world} ranks and the job has ${ranks}; start ${this.world} ranks, or make the mesh for ${ranks}`,
+      { rank },
+    );
+  }
+
   /** One line, such as `world 8 = pp 1 x stage 8; dense tp 2 x dp 4; expert etp 1 x ep 4 x edp 2; ...`. */
   describe(): string {
     const grids = GRID_NAMES.map((name) => this.grid(name).describe());

@@ -1,9 +1,8 @@
 import type { Buffer } from '../device/buffer.js';
 import type { Communicator } from '../device/communicator.js';
 import type { Device } from '../device/device.js';
-import type { PeerWindow } from '../device/peer-window.js';
+import { type PeerWindow, windowWhereReachable } from '../device/peer-window.js';
 import type { View } from '../device/view.js';
-import { FoldstepError } from '../errors.js';
 import type { PathChoice } from '../gradients/paths.js';
 import type { Placement } from '../parameters/placement.js';
 
@@ -75,19 +74,14 @@ export class Arenas {
 }
 
 /** None, for every member, where their devices do not reach each other's memory and the path may be another. */
-async function windowOver(
+function windowOver(
   device: Device,
   neighbours: Communicator,
   bytes: number,
   pathChoice: PathChoice,
 ): Promise<PeerWindow | undefined> {
-  try {
-    return await device.createWindow(neighbours, bytes);
-  } catch (error) {
-    const unreachable = error instanceof FoldstepError && error.code === 'PATH_UNAVAILABLE';
-    if (unreachable && pathChoice !== 'direct' && pathChoice !== 'owner') return undefined;
-    throw error;
-  }
+  const needed = pathChoice === 'direct' || pathChoice === 'owner';
+  return needed ? device.createWindow(neighbours, bytes) : windowWhereReachable(device, neighbours, bytes);
 }
 
 function sharedSizes(placement: Placement, gradientType: 'bfloat16' | 'float32') {

@@ -1,4 +1,3 @@
-import { FoldstepError } from '../errors.js';
 import { GradientReducer } from '../gradients/reducer.js';
 import { Teams } from '../gradients/teams.js';
 import { GlobalNorm } from '../norm/global-norm.js';
@@ -18,13 +17,7 @@ import { WeightGather } from './weight-gather.js';
 export async function assemble(options: FoldedOptimizerOptions): Promise<Parts> {
   const settings = settingsOf(options);
   const { device, mesh, update: rule, stream = device.stream } = options;
-  if (mesh.world !== device.size) {
-    throw new FoldstepError(
-      'WORLD_MISMATCH',
-      `the mesh is of ${mesh.world} ranks and the job has ${device.size}; start ${mesh.world} ranks, or make the mesh for ${device.size}`,
-      { rank: device.rank },
-    );
-  }
+  mesh.checkWorld(device.size, device.rank);
   const layout = new FlatLayout(options.parameters.map((spec) => new Parameter(spec, mesh, settings)));
   const { sequenceParallel: _inFingerprint, groupMaxNorms, ...plain } = settings;
   const common = { mesh: mesh.describe(), ...plain, norm: String(settings.norm), groupMaxNorms };
