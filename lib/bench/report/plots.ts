@@ -12,6 +12,8 @@ export interface Point {
 export interface LineChart {
   readonly x: string;
   readonly y: string;
+  /** `linear` for counts such as of steps. Default `powersOfTwo`. */
+  readonly xScale?: 'powersOfTwo' | 'linear';
   readonly points: readonly Point[];
   /** `zeroAndLog`: logarithmic above `unit`, with a place for 0. */
   readonly scale: 'log' | 'linear' | 'zeroAndLog';
@@ -25,6 +27,8 @@ const WIDTH = 400;
 const HEIGHT = 300;
 /** Below it a value is shown at the bottom, with 0. */
 const SMALLEST_SHOWN = 1024;
+/** Of a series; more would cover its line. */
+const MOST_MARKS = 24;
 
 /** Marks told apart without colour too: each series has a shape of its own. */
 const SYMBOLS = ['circle', 'square', 'triangle', 'diamond', 'star', 'cross', 'wye', 'times', 'plus'] as const;
@@ -44,7 +48,7 @@ export function pointsOf<Row extends { readonly elements: number }>(
 /** A chart as SVG text. Its colours are CSS variables, `--series-0` and so on, in the order of `series`. */
 export function lineChart(chart: LineChart, series: readonly string[]): string {
   const { document } = parseHTML('<!doctype html><html><body></body></html>');
-  const { points, limit, format } = chart;
+  const { points, limit } = chart;
   const channels = { x: 'x', y: 'y', z: 'series', stroke: 'series' } as const;
   const picture: { outerHTML: string } = Plot.plot({
     document,
@@ -52,14 +56,14 @@ export function lineChart(chart: LineChart, series: readonly string[]): string {
     height: HEIGHT,
     marginLeft: 58,
     marginBottom: 40,
-    x: { type: 'log', base: 2, label: chart.x, ticks: 5, tickFormat: powerOfTwo },
-    y: { ...yScale(chart), label: chart.y, grid: true, tickFormat: format },
+    x: { ...xScale(chart), label: chart.x, ticks: 5 },
+    y: { ...yScale(chart), label: chart.y, grid: true, tickFormat: chart.format },
     color: { domain: [...series], range: series.map((_, index) => `var(--series-${index})`) },
     symbol: { domain: [...series], range: series.map((_, index) => SYMBOLS[index % SYMBOLS.length]!) },
     marks: [
       ...(limit ? [Plot.ruleY([limit.y], { stroke: 'currentColor', strokeDasharray: '4 3' })] : []),
       Plot.line(points, { ...channels, strokeWidth: 1.8 }),
-      Plot.dot(points, { ...channels, symbol: 'series', r: 3.5, title: titleOf(format) }),
+      Plot.dot(marked(points), { ...channels, symbol: 'series', r: 3.5, title: titleOf(chart) }),
       ...(limit
         ? [
             Plot.text([limit.y], {
@@ -93,6 +97,20 @@ export function symbolOf(index: number): string {
     plus: '+',
   };
   return glyphs[SYMBOLS[index % SYMBOLS.length]!];
+}
+
+/** The points that get a mark: where a series has many, some at equal distances. */
+function marked(points: readonly Point[]): Point[] {
+  const series = [...new Set(points.map((point) => point.series))];
+  return series.flatMap((name) => {
+    const own = points.filter((point) => point.series === name);
+    const step = Math.ceil(own.length / MOST_MARKS);
+    return own.filter((_, index) => index % step === 0);
+  });
+}
+
+function xScale({ xScale }: LineChart): Plot.ScaleOptions {
+  return xScale === 'linear' ? { type: 'linear' } : { type: 'log', base: 2, tickFormat: powerOfTwo };
 }
 
 function yScale({ scale, points }: LineChart): Plot.ScaleOptions {
@@ -129,8 +147,9 @@ function powers(base: number, values: readonly number[]): number[] {
   return Array.from({ length: Math.max(1, last - first + 1) }, (_, i) => base ** (first + i));
 }
 
-function titleOf(format: (value: number) => string) {
-  return ({ series, x, y }: Point): string => `${series}, ${powerOfTwo(x)}: ${format(y)}`;
+function titleOf({ xScale, format }: LineChart) {
+  const place = xScale === 'linear' ? String : powerOfTwo;
+  return ({ series, x, y }: Point): string => `${series}, ${place(x)}: ${format(y)}`;
 }
 
 function powerOfTwo(value: number): string {
