@@ -145,7 +145,8 @@ describe('the page of curves', () => {
   it('draws a line for each run and marks some of its steps by number', () => {
     const [loss] = html.split('<figure>').slice(1) as [string];
     const marks = [...loss.matchAll(/<title>unsharded, (\d+): ([^<]*)<\/title>/g)];
-    expect(marks.length).to.be.within(12, 24);
+    // 199 steps with a loss, every ninth of them: as many marks as there may be, 24, would need 8.3.
+    expect(marks).to.have.length(23);
     expect(marks[0]!.slice(1)).to.deep.equal(['1', '5']);
   });
 
