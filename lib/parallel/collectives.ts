@@ -1,0 +1,214 @@
+import { checkInstance } from '../arguments.js';
+import type { Communicator } from '../device/communicator.js';
+import { Device } from '../device/device.js';
+import type { Stream } from '../device/stream.js';
+import { FoldstepError } from '../errors.js';
+import { type GridName, Mesh } from '../mesh/mesh.js';
+import { checkCounts, checkValues, sum } from './checks.js';
+import { Parts } from './parts.js';
+import { Scratch, TeamScratch } from './scratch.js';
+
+/**
+ * Collectives of a group of ranks on arrays of JavaScript: what a model's forward and backward need of other ranks. All
+ * members call the same with the same counts, in one order, one call at a time; a group of one communicates nothing.
+ *
+ * Every call throws INVALID_ARGUMENT, INVALID_LENGTH, DISPOSED or BUSY before anything is sent, and rejects on every member
+ * with OPERATION_MISMATCH where members differ, DEADLINE_EXCEEDED where one does not come. After a refusal of these, the
+ * group is of no further use.
+ */
+export class GroupCollectives implements Disposable {
+  /** Index of this rank in the group. */
+  readonly rank: number;
+  readonly size: number;
+  /** World ranks of the members, in order. */
+  readonly worldRanks: readonly number[];
+  readonly #device: Device;
+  readonly #stream: Stream;
+  readonly #communicator: Communicator;
+  readonly #team: TeamScratch;
+  readonly #outgoing: Scratch;
+  readonly #incoming: Scratch;
+  #active: string | undefined;
+  #disposed = false;
+
+  private constructor(device: Device, stream: Stream, communicator: Communicator, team: TeamScratch) {
+    this.rank = communicator.rank;
+    this.size = communicator.size;
+    this.worldRanks = communicator.worldRanks;
+    this.#device = device;
+    this.#stream = stream;
+    this.#communicator = communicator;
+    this.#team = team;
+    this.#outgoing = new Scratch(device);
+    this.#incoming = new Scratch(device);
+  }
+
+  /**
+   * The group of this rank along `axes` of a grid of the mesh. Collective over the world. Throws WORLD_MISMATCH,
+   * UNKNOWN_AXIS, INVALID_ARGUMENT; SHARED_MEMORY_TOO_SMALL.
+   */
+  static async create(
+    device: Device,
+    mesh: Mesh,
+    grid: GridName,
+    axes: readonly string[],
+    stream?: Stream,
+  ): Promise<GroupCollectives> {
+    checkInstance('device', device, Device);
+    checkInstance('mesh', mesh, Mesh);
+    checkInstance('axes', axes, Array);
+    mesh.checkWorld(device.size, device.rank);
+    const group = mesh.grid(grid).group(device.rank, axes);
+    return GroupCollectives.ofRanksFrom(device, group.at(0), stream);
+  }
+
+  /** The group of the ranks that name the same `first`, in rank order. Collective over the world. */
+  static async ofRanksFrom(device: Device, first: number, stream = device.stream): Promise<GroupCollectives> {
+    const communicator = await device.world.split(first, device.rank, stream);
+    const team = await TeamScratch.create(device, communicator, stream);
+    return new GroupCollectives(device, stream, communicator, team);
+  }
+
+  /** The sum over the members, added in their order: the same bits on every one. In place; resolves with `values`. */
+  allReduce(values: Float32Array): Promise<Float32Array> {
+    return this.#run('allReduce', async () => {
+      checkInstance('values', values, Float32Array);
+      const { length } = values;
+      if (this.size === 1) return values;
+      const scratch = await this.#team.atLeast(length);
+      scratch.array.set(values);
+      scratch.upload(this.#stream, 0, length);
+      this.#device.reduce(
+        this.#team.team,
+        { path: this.#team.path, data: scratch.view.subview(0, length) },
+        this.#stream,
+      );
+      scratch.download(this.#stream, 0, length);
+      await this.#stream.synchronize();
+      values.set(scratch.array.subarray(0, length));
+      return values;
+    });
+  }
+
+  /** Every member's `values`, one after the other in member order; `counts` are their lengths. */
+  allGather(values: Float32Array, counts: readonly number[]): Promise<Float32Array> {
+    return this.#run('allGather', async () => {
+      checkCounts('counts', counts, this.size);
+      checkValues('values', values, counts[this.rank]!, 'counts says so');
+      if (this.size === 1) return values.slice();
+      const parts = new Parts(counts);
+      const scratch = await this.#team.atLeast(parts.length);
+      const { begin, end } = parts.shard(this.rank);
+      parts.write(scratch.array, this.rank, this.rank, values);
+      scratch.upload(this.#stream, begin, end);
+      this.#device.gather(
+        this.#team.team,
+        { path: this.#team.path, data: scratch.view.subview(0, parts.length) },
+        this.#stream,
+      );
+      scratch.download(this.#stream, 0, parts.length);
+      await this.#stream.synchronize();
+      const all = new Float32Array(sum(counts));
+      for (let member = 0; member < this.size; member++) {
+        parts.check(scratch.array, member, member, this.worldRanks, this.rank);
+        all.set(parts.read(scratch.array, member), parts.start(member));
+      }
+      return all;
+    });
+  }
+
+  /**
+   * This member's part of the sum of everybody's `values`, added in member order; `counts` are the lengths of the parts.
+   * The adjoint of `allGather`.
+   */
+  reduceScatter(values: Float32Array, counts: readonly number[]): Promise<Float32Array> {
+    return this.#run('reduceScatter', async () => {
+      checkCounts('counts', counts, this.size);
+      checkValues('values', values, sum(counts), 'the sum of counts');
+      if (this.size === 1) return values.slice();
+      const parts = new Parts(counts);
+      const scratch = await this.#team.atLeast(parts.length);
+      for (let member = 0; member < this.size; member++) {
+        const start = parts.start(member);
+        parts.write(scratch.array, member, this.rank, values.subarray(start, start + counts[member]!));
+      }
+      scratch.upload(this.#stream, 0, parts.length);
+      const geometry = { begin: 0, end: parts.length, replicas: 1, shardLength: parts.shardLength };
+      const data = scratch.view.subview(0, parts.length);
+      this.#device.reduce(this.#team.team, { path: this.#team.path, data, geometry }, this.#stream);
+      const { begin, end } = parts.shard(this.rank);
+      scratch.download(this.#stream, begin, end);
+      await this.#stream.synchronize();
+      for (let member = 0; member < this.size; member++) {
+        parts.check(scratch.array, this.rank, member, this.worldRanks, this.rank);
+      }
+      return parts.read(scratch.array, this.rank).slice();
+    });
+  }
+
+  /**
+   * Sends member i `sendCounts[i]` of `values`, which lie in member order, and resolves with what came, in member order:
+   * `receiveCounts[i]` from member i, which must be what that one sends.
+   */
+  allToAll(
+    values: Float32Array,
+    sendCounts: readonly number[],
+    receiveCounts: readonly number[],
+  ): Promise<Float32Array> {
+    return this.#run('allToAll', async () => {
+      checkCounts('sendCounts', sendCounts, this.size);
+      checkCounts('receiveCounts', receiveCounts, this.size);
+      checkValues('values', values, sum(sendCounts), 'the sum of sendCounts');
+      const length = sum(receiveCounts);
+      if (this.size === 1) {
+        checkValues('values', values, length, 'a group of one receives what it sends');
+        return values.slice();
+      }
+      const outgoing = this.#outgoing.atLeast(values.length);
+      const incoming = this.#incoming.atLeast(length);
+      outgoing.array.set(values);
+      outgoing.upload(this.#stream, 0, values.length);
+      this.#communicator.enqueueAllToAll(
+        outgoing.view,
+        incoming.view,
+        { sendCounts, receiveCounts },
+        this.#stream,
+      );
+      incoming.download(this.#stream, 0, length);
+      await this.#stream.synchronize();
+      return incoming.array.slice(0, length);
+    });
+  }
+
+  /** Frees the device's memory. Idempotent. */
+  dispose(): void {
+    if (this.#disposed) return;
+    this.#disposed = true;
+    this.#outgoing.dispose();
+    this.#incoming.dispose();
+    this.#team.dispose();
+    this.#communicator.dispose();
+  }
+
+  [Symbol.dispose](): void {
+    this.dispose();
+  }
+
+  /** One at a time: the scratch memory is one call's. */
+  async #run(name: string, body: () => Promise<Float32Array>): Promise<Float32Array> {
+    const details = { rank: this.worldRanks[this.rank]! };
+    if (this.#disposed) {
+      throw new FoldstepError('DISPOSED', `${name} of a group that is disposed; create another one`, details);
+    }
+    if (this.#active !== undefined) {
+      const text = `${name} of a group whose ${this.#active} is still under way; await it first`;
+      throw new FoldstepError('BUSY', text, details);
+    }
+    this.#active = name;
+    try {
+      return await body();
+    } finally {
+      this.#active = undefined;
+    }
+  }
+}
