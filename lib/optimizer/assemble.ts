@@ -59,6 +59,7 @@ export async function assemble(options: FoldedOptimizerOptions): Promise<Parts> 
     stream,
     rule,
     mirror: settings.mirror,
+    stage,
     placement,
     arenas,
     reducer,

@@ -11,20 +11,18 @@ import type { Range } from '../parameters/slice.js';
 import { checkSetting, type StateName } from '../update/rule.js';
 import { requireAgreement } from './agreement.js';
 import { assemble } from './assemble.js';
+import { consolidate } from './consolidate.js';
+import { Intake } from './intake.js';
 import type { FoldedOptimizerOptions } from './options.js';
 import type { Parts } from './parts.js';
+import { type ShardView, seen, shardOf } from './shards.js';
+
+export type { ShardView } from './shards.js';
 
 /** What one step did. The numbers have the same bits on every rank. Where `skipped`, the coefficients are 0. */
 export interface StepResult extends Omit<NormResult, 'nonFinite'> {
   /** The first non-finite parameter of the lowest rank that holds one after reduction. */
   readonly nonFinite: { readonly parameter: string; readonly rank: number } | null;
-}
-
-/** What this rank holds of a parameter: elements [offset, offset + values.length) of its flattened local part. */
-export interface ShardView {
-  readonly offset: number;
-  /** FP32; the memory itself where JavaScript sees the device's, else a copy. */
-  readonly values: Float32Array;
 }
 
 /**
@@ -37,9 +35,11 @@ export class FoldedOptimizer {
   /** Of the next step; for schedules. `step` throws INVALID_ARGUMENT if it is none, PARAMETERS_DIFFER if ranks differ. */
   learningRate: number;
   readonly #parts: Parts;
+  readonly #intake: Intake;
   readonly #accumulating = new Set<string>();
   #agreedLearningRate: number;
-  #stepping = false;
+  /** What must be awaited before anything else, such as a step. */
+  #underWay: string | undefined;
   #reduced = false;
   #steps = 0;
   #failure: unknown;
@@ -48,6 +48,7 @@ export class FoldedOptimizer {
   private constructor(parts: Parts) {
     this.#parts = parts;
     this.parameters = parts.placement.layout.parameters;
+    this.#intake = new Intake(this.parameters, parts.device.rank);
     this.learningRate = parts.rule.learningRate;
     this.#agreedLearningRate = parts.rule.learningRate;
   }
@@ -77,6 +78,7 @@ export class FoldedOptimizer {
    */
   gradient(name: string): Uint16Array | Float32Array {
     const place = this.#placeOf(name);
+    this.#intake.asked(name);
     return this.#parts.gradientArrays.show(place);
   }
 
@@ -94,7 +96,9 @@ export class FoldedOptimizer {
    * `gradient` of the same parameter: its array would be copied over it.
    */
   gradientView(name: string): View {
-    return this.#viewOf(this.#parts.arenas.gradients, name);
+    const view = this.#viewOf(this.#parts.arenas.gradients, name);
+    this.#intake.asked(name);
+    return view;
   }
 
   /** Where a parameter's weight lies on the device. */
@@ -122,7 +126,7 @@ export class FoldedOptimizer {
         { parameter: name, rank: this.#parts.device.rank },
       );
     }
-    if (this.#stepping) throw this.#busy('a step is under way');
+    this.#requireIdle();
     const { arenas, weightArrays } = this.#parts;
     const bits = values instanceof Uint16Array ? values : toBFloat16(values);
     weightArrays.write(this.#placeOf(name), bits);
@@ -149,9 +153,42 @@ export class FoldedOptimizer {
   }
 
   /**
+   * A parameter's whole logical tensor on every rank of the pipeline stage, row-major FP32, bit for bit: its master, its
+   * optimizer state or, after `reduce`, its accumulated gradient. Collective over the stage, whose ranks ask for the same.
+   * Takes the memory of the tensor twice while it runs. Throws INVALID_ARGUMENT, NOT_REDUCED for a gradient that is not, BUSY,
+   * PARAMETERS_DIFFER.
+   */
+  async consolidate(
+    name: string,
+    what: 'master' | 'accumulated' | StateName = 'master',
+  ): Promise<Float32Array> {
+    this.#check();
+    this.#requireIdle();
+    const [accumulating] = this.#accumulating;
+    if (accumulating !== undefined) throw this.#busy(`parameter ${accumulating} is still being accumulated`);
+    const shard = this.shard(name, what);
+    if (what === 'accumulated' && !this.#reduced) {
+      throw new FoldstepError(
+        'NOT_REDUCED',
+        `every rank holds its own part of the gradient of ${name} until it is reduced; await reduce() first`,
+        { parameter: name, rank: this.#parts.device.rank },
+      );
+    }
+    const { device, placement, stage } = this.#parts;
+    const { parameter } = placement.layout.entry(name).entry;
+    this.#underWay = 'a consolidation';
+    try {
+      return await consolidate(device, stage, parameter, what, placement.sharded, shard);
+    } finally {
+      this.#underWay = undefined;
+    }
+  }
+
+  /**
    * Adds one micro-batch's gradients, of all parameters or of those named, to the accumulators: corrected over the tensor
    * lanes as the family says. Resolves when the caller may overwrite them. Throws BUSY if one of them is still being
-   * accumulated, ALREADY_REDUCED after `reduce`.
+   * accumulated, ALREADY_REDUCED after `reduce`, GRADIENT_MISSING for one that can never have been written: neither
+   * `gradient` nor `gradientView` was called for it.
    */
   async accumulate(names?: Iterable<string>): Promise<void> {
     this.#check();
@@ -168,13 +205,15 @@ export class FoldedOptimizer {
         { parameter: again, rank: this.#parts.device.rank },
       );
     }
-    if (this.#stepping) throw this.#busy('a step is under way');
+    this.#requireIdle();
     if (this.#reduced) {
       throw new FoldstepError(
         'ALREADY_REDUCED',
         'the accumulators have been reduced; call step() before the next accumulate()',
       );
     }
+    this.#intake.requireAsked(concerned);
+    this.#intake.accumulated(concerned);
     for (const name of concerned) this.#accumulating.add(name);
     try {
       const places = concerned.map((name) => this.#placeOf(name));
@@ -190,22 +229,27 @@ export class FoldedOptimizer {
 
   /**
    * Does the reductions of `step` now, so that the whole gradient can be looked at with `shard(name, 'accumulated')` before
-   * it is clipped. Optional.
+   * it is clipped. Optional. Throws GRADIENT_MISSING as `step` does.
    */
   async reduce(): Promise<void> {
     this.#check();
-    if (this.#stepping) throw this.#busy('a step is under way');
+    this.#requireIdle();
     if (this.#reduced) return;
+    this.#intake.requireComplete();
     this.#reduced = true;
     await this.#run(() => this.#parts.reducer.reduce(this.#parts.stream));
   }
 
-  /** Reduces, takes the norm, clips, updates, gathers the weights and clears the accumulators. */
+  /**
+   * Reduces, takes the norm, clips, updates, gathers the weights and clears the accumulators. Throws GRADIENT_MISSING, and has
+   * done nothing, if some parameters have been accumulated since the last step and others have not.
+   */
   async step(): Promise<StepResult> {
     this.#check();
-    if (this.#stepping) throw this.#busy('another step is under way');
+    this.#requireIdle();
     checkSetting('learningRate', this.learningRate, 0, Number.POSITIVE_INFINITY);
-    this.#stepping = true;
+    this.#intake.requireComplete();
+    this.#underWay = 'a step';
     try {
       await this.#agreeOnLearningRate();
       const { reducer, norm, updater, weights, rule, stream, weightArrays } = this.#parts;
@@ -222,6 +266,7 @@ export class FoldedOptimizer {
       });
       const { nonFinite, ...result } = norm.read();
       this.#reduced = false;
+      this.#intake.clear();
       if (!result.skipped) this.#steps += 1;
       const named = nonFinite && {
         parameter: await this.#parts.parameterName(nonFinite.rank, nonFinite.parameterIndex),
@@ -229,7 +274,7 @@ export class FoldedOptimizer {
       };
       return { ...result, nonFinite: named };
     } finally {
-      this.#stepping = false;
+      this.#underWay = undefined;
     }
   }
 
@@ -279,6 +324,10 @@ export class FoldedOptimizer {
     }
   }
 
+  #requireIdle(): void {
+    if (this.#underWay !== undefined) throw this.#busy(`${this.#underWay} is under way`);
+  }
+
   #busy(why: string): FoldstepError {
     return new FoldstepError('BUSY', `${why}; await it first`, { rank: this.#parts.device.rank });
   }
@@ -298,20 +347,6 @@ export class FoldedOptimizer {
     const { start, end } = this.#placeOf(name);
     return arena.subview(start, end);
   }
-}
-
-/** Where this rank's elements of a parameter lie in an arena of owned elements. */
-function shardOf(arena: View, { own }: BucketPlacement, entry: LayoutEntry, ownBase: number) {
-  const start = Math.min(Math.max(entry.offset, own.start), entry.offset + entry.size);
-  const end = Math.max(start, Math.min(entry.offset + entry.size, own.end));
-  const length = end - start;
-  const base = length === 0 ? 0 : ownBase - own.start + start;
-  return { offset: start - entry.offset, view: arena.subview(base, base + length) };
-}
-
-function seen({ offset, view }: { offset: number; view: View }): ShardView {
-  const values = view.buffer.hostAccessible ? view.array : view.read();
-  return { offset, values: values as Float32Array };
 }
 
 function listOf(names: Iterable<string>): string[] {

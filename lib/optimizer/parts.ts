@@ -1,3 +1,4 @@
+import type { Communicator } from '../device/communicator.js';
 import type { Device } from '../device/device.js';
 import type { Stream } from '../device/stream.js';
 import type { GradientReducer } from '../gradients/reducer.js';
@@ -16,6 +17,8 @@ export interface Parts {
   readonly rule: UpdateRule;
   /** Whether corrected gradients are written back over the caller's. */
   readonly mirror: boolean;
+  /** The ranks of this rank's pipeline stage. */
+  readonly stage: Communicator;
   readonly placement: Placement;
   readonly arenas: Arenas;
   readonly reducer: GradientReducer;

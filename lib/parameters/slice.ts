@@ -7,16 +7,31 @@ export interface Range {
 /** Element types a tensor comes in: FP32, BF16 bits, FP64. */
 export type TensorArray = Float32Array | Uint16Array | Float64Array;
 
+/** `length` elements that lie side by side both in a tensor, from `logical`, and in a box cut out of it, from `local`. */
+export interface BoxRun {
+  readonly logical: number;
+  readonly local: number;
+  readonly length: number;
+}
+
 /** Copies the box `ranges` (one range per dimension) out of a row-major tensor of `shape`. */
 export function sliceBox<T extends TensorArray>(
   logical: T,
   shape: readonly number[],
   ranges: readonly Range[],
 ): T {
+  const elements = ranges.reduce((product, { start, end }) => product * (end - start), 1);
+  const box = new (logical.constructor as new (length: number) => T)(elements);
+  for (const { logical: from, local: to, length } of boxRuns(shape, ranges)) {
+    box.set(logical.subarray(from, from + length), to);
+  }
+  return box;
+}
+
+/** Where the elements of the box `ranges` lie in a row-major tensor of `shape`, in the order of the box. */
+export function* boxRuns(shape: readonly number[], ranges: readonly Range[]): Generator<BoxRun> {
   const extents = ranges.map(({ start, end }) => end - start);
-  const length = extents.reduce((product, extent) => product * extent, 1);
-  const local = new (logical.constructor as new (length: number) => T)(length);
-  if (length === 0) return local;
+  const elements = extents.reduce((product, extent) => product * extent, 1);
 
   // From the innermost cut dimension on, the box's elements lie side by side.
   const inner = Math.max(
@@ -27,14 +42,16 @@ export function sliceBox<T extends TensorArray>(
   const run = extents.slice(inner).reduce((product, extent) => product * extent, 1);
   const at = ranges.slice(0, inner).map(({ start }) => start);
   const innerOffset = shape.length === 0 ? 0 : ranges[inner]!.start * strides[inner]!;
-  for (let to = 0; to < length; to += run) {
-    const from = at.reduce((sum, index, d) => sum + index * strides[d]!, innerOffset);
-    local.set(logical.subarray(from, from + run), to);
+  for (let local = 0; local < elements; local += run) {
+    yield {
+      logical: at.reduce((sum, index, d) => sum + index * strides[d]!, innerOffset),
+      local,
+      length: run,
+    };
     for (let d = inner - 1; d >= 0; d--) {
       at[d]! += 1;
       if (at[d]! < ranges[d]!.end) break;
       at[d] = ranges[d]!.start;
     }
   }
-  return local;
 }
