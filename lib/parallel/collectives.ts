@@ -1,7 +1,7 @@
 import { checkInstance } from '../arguments.js';
 import type { Communicator } from '../device/communicator.js';
 import { Device } from '../device/device.js';
-import type { Stream } from '../device/stream.js';
+import { Stream } from '../device/stream.js';
 import { FoldstepError } from '../errors.js';
 import { type GridName, Mesh } from '../mesh/mesh.js';
 import { checkCounts, checkValues, sum } from './checks.js';
@@ -64,6 +64,7 @@ export class GroupCollectives implements Disposable {
 
   /** The group of the ranks that name the same `first`, in rank order. Collective over the world. */
   static async ofRanksFrom(device: Device, first: number, stream = device.stream): Promise<GroupCollectives> {
+    checkInstance('stream', stream, Stream);
     const communicator = await device.world.split(first, device.rank, stream);
     const team = await TeamScratch.create(device, communicator, stream);
     return new GroupCollectives(device, stream, communicator, team);

@@ -58,8 +58,9 @@ export class ExpertParallel implements Disposable {
     checkInstance('mesh', mesh, Mesh);
     checkWhole('experts', experts, 1);
     mesh.checkWorld(device.size, device.rank);
+    const agreed = `mesh: ${mesh.describe()}\nexperts: ${experts}`;
+    await requireAgreement(device, device.world, 'the options of ExpertParallel', agreed);
     checkFit(mesh, experts);
-    await requireAgreement(device, device.world, 'the numbers of experts', String(experts));
     const lanes = await GroupCollectives.create(device, mesh, 'dense', ['tp'], stream);
     const members = await GroupCollectives.create(device, mesh, 'expert', ['ep'], stream);
     const block = await GroupCollectives.ofRanksFrom(device, blockStart(mesh, device.rank), stream);

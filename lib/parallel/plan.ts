@@ -71,14 +71,15 @@ function orderByExpert(choices: Int32Array, counts: Int32Array): Int32Array {
 function orderForExperts(counts: readonly Int32Array[], local: Span): Int32Array {
   const blocks = counts.flatMap((theirs) => [...theirs.subarray(local.start, local.end)]);
   const starts = startsOf(blocks);
-  const order: number[] = [];
+  const order = new Int32Array(blocks.reduce((total, rows) => total + rows, 0));
   const experts = lengthOf(local);
+  let next = 0;
   for (let expert = 0; expert < experts; expert++) {
     for (let block = expert; block < blocks.length; block += experts) {
-      for (let i = 0; i < blocks[block]!; i++) order.push(starts[block]! + i);
+      for (let i = 0; i < blocks[block]!; i++) order[next++] = starts[block]! + i;
     }
   }
-  return Int32Array.from(order);
+  return order;
 }
 
 function startsOf(counts: ArrayLike<number>): Int32Array {

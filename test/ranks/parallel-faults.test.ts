@@ -68,7 +68,8 @@ describe('four ranks with folded experts that do not agree', () => {
     refused('etp', 'INVALID_MESH', 'make the mesh with etp 1');
     refused('experts', 'INVALID_MESH', 'ep = 4 does not divide 6 experts');
     refused('world', 'WORLD_MISMATCH', 'the mesh is of 2 ranks and the job has 4');
-    refused('numbers', 'PARAMETERS_DIFFER', 'rank 0 has 8, rank 2 has 4');
+    refused('numbers', 'PARAMETERS_DIFFER', 'rank 0 has experts: 8, rank 2 has experts: 6');
+    refused('meshes', 'PARAMETERS_DIFFER', 'dense tp 4 x dp 1');
   });
 
   it('end with an error on all of them where lengths or calls differ, in shared memory and without', async () => {

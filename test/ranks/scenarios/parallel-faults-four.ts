@@ -55,6 +55,7 @@ export async function unfitMeshes(device: Device) {
     etp: await create({ ep: 2, etp: 2 }, EXPERTS),
     experts: await create({ ep: 4 }, 6),
     world: await create({ ep: 2 }, EXPERTS, 2),
-    numbers: await create({ ep: 2 }, device.rank === 2 ? 4 : 8),
+    numbers: await create({ ep: 4 }, device.rank === 2 ? 6 : 8),
+    meshes: await create({ tp: device.rank === 1 ? 4 : 2, ep: 2 }, EXPERTS),
   };
 }
