@@ -1,0 +1,77 @@
+import { adamw, type Device, FoldedOptimizer, init, Mesh, type Schedule, sgd } from 'foldstep';
+import { configFile, hasWeights, loadWeights } from './checkpoint.ts';
+import { readConfig } from './config.ts';
+import { initialValues } from './initial.ts';
+import { Glm4Moe } from './model/glm4-moe.ts';
+import type { Settings } from './options.ts';
+import { evaluationBatches, textBatches } from './train/batches.ts';
+import type { Batch } from './train/model.ts';
+import { declarationText, fileText, splitText } from './train/text.ts';
+import { Trainer } from './train/trainer.ts';
+
+/** Everything that one rank trains with. */
+export interface Job {
+  readonly device: Device;
+  readonly mesh: Mesh;
+  readonly model: Glm4Moe;
+  readonly optimizer: FoldedOptimizer;
+  readonly trainer: Trainer;
+  /** Held-out text, this rank's. */
+  readonly evaluation: readonly Batch[];
+  dispose(): void;
+}
+
+/** Collective over all ranks. */
+export async function openJob(settings: Settings, schedule: Schedule): Promise<Job> {
+  const { model: folder, tp, ep, zero, seed, microbatches } = settings;
+  const device = await init({ device: settings.device });
+  const mesh = new Mesh({ world: device.size, tp, ep });
+  const config = readConfig(configFile(folder));
+  const text = splitText(settings.text === undefined ? declarationText() : fileText(settings.text));
+  const dataRank = mesh.grid('dense').coordinate(device.rank, 'dp');
+  const shared = { length: settings.length, dataRanks: mesh.dp, dataRank };
+  const batches = textBatches(text.train, { ...shared, sequences: settings.batch, microbatches }, seed);
+  const evaluation = evaluationBatches(text.heldOut, {
+    ...shared,
+    sequences: settings.batch,
+    microbatches: 1,
+  });
+
+  const model = await Glm4Moe.create({ device, mesh, config });
+  const optimizer = await FoldedOptimizer.create({
+    device,
+    mesh,
+    parameters: model.parameters,
+    update:
+      settings.optimizer === 'sgd'
+        ? sgd({ lr: settings.lr, momentum: 0.9, weightDecay: settings.weightDecay })
+        : adamw({ lr: settings.lr, betas: [0.9, 0.95], weightDecay: settings.weightDecay }),
+    maxNorm: settings.maxNorm,
+    zeroStage: zero,
+    gradientType: settings.gradients,
+    // Of its own: what is accumulated must not wait behind the model's collectives, nor they behind it.
+    stream: device.createStream(),
+  });
+  if (hasWeights(folder)) {
+    loadWeights(folder, model, optimizer, device);
+  } else {
+    for (const [i, parameter] of optimizer.parameters.entries()) {
+      const values = initialValues(parameter, i, config.initializerRange, seed);
+      optimizer.load(parameter.name, parameter.slice(device.rank, values));
+    }
+  }
+  const { overlap } = settings;
+  const trainer = new Trainer({ device, mesh, model, optimizer, batches, microbatches, schedule, overlap });
+  return {
+    device,
+    mesh,
+    model,
+    optimizer,
+    trainer,
+    evaluation,
+    dispose() {
+      optimizer.dispose();
+      model.dispose();
+    },
+  };
+}

@@ -1,0 +1,126 @@
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { constantLR, type DeviceKind, type Schedule, warmupCosineLR, warmupLR } from 'foldstep';
+
+/** What the command line says, with its defaults. */
+export interface Settings {
+  readonly model: string;
+  readonly text: string | undefined;
+  readonly device: DeviceKind;
+  readonly tp: number;
+  readonly ep: number;
+  readonly zero: 0 | 1 | 2;
+  readonly steps: number;
+  /** Sequences of a step, over all data ranks and micro-batches. */
+  readonly batch: number;
+  /** Tokens of a sequence. */
+  readonly length: number;
+  readonly microbatches: number;
+  readonly optimizer: 'adamw' | 'sgd';
+  readonly lr: number;
+  readonly schedule: 'constant' | 'warmup' | 'cosine';
+  readonly warmup: number;
+  readonly weightDecay: number;
+  readonly maxNorm: number | null;
+  readonly gradients: 'bfloat16' | 'float32';
+  readonly overlap: boolean;
+  readonly seed: number;
+  readonly metrics: string | undefined;
+  readonly plot: string | undefined;
+  readonly save: string | undefined;
+  readonly prompt: string;
+  readonly sample: number;
+}
+
+/** A model of 320,000 parameters, without weights. */
+const SMALL = join(
+  dirname(createRequire(import.meta.url).resolve('foldstep/package.json')),
+  'examples/glm4-moe/small',
+);
+
+export function trainCommand(): Command {
+  return new Command('train')
+    .description(
+      'Trains a GLM4-MoE language model on the bytes of a text, on all ranks that it is started as. Start it with "npx foldstep run -n RANKS".',
+    )
+    .option(
+      '--model <folder>',
+      'with a config.json, and with model.safetensors where weights are there',
+      SMALL,
+    )
+    .option('--text <file>', "what to learn; default: TypeScript's declaration files")
+    .addOption(
+      new Option('--device <kind>', 'what accumulates, reduces and updates')
+        .choices(['cpu', 'cuda', 'simulated'])
+        .default('cpu'),
+    )
+    .option('--tp <lanes>', 'tensor lanes', whole(1), 1)
+    .option('--ep <ranks>', 'ranks that share the experts out', whole(1), 1)
+    .addOption(
+      new Option('--zero <stage>', 'what the data ranks share out')
+        .choices(['0', '1', '2'])
+        .argParser(Number)
+        .default(1),
+    )
+    .option('--steps <count>', 'to train', whole(1), 200)
+    .option('--batch <sequences>', 'of a step, over all data ranks and micro-batches', whole(1), 8)
+    .option('--length <tokens>', 'of a sequence', whole(2), 128)
+    .option('--microbatches <count>', 'of a step', whole(1), 1)
+    .addOption(new Option('--optimizer <rule>').choices(['adamw', 'sgd']).default('adamw'))
+    .option('--lr <rate>', 'the highest', positive, 3e-3)
+    .addOption(
+      new Option('--schedule <kind>', 'of the learning rate')
+        .choices(['constant', 'warmup', 'cosine'])
+        .default('cosine'),
+    )
+    .option('--warmup <steps>', 'of the schedule', whole(0), 10)
+    .option('--weight-decay <factor>', 'of the optimizer', notNegative, 0.1)
+    .option('--max-norm <norm>', 'to clip to; 0 for none', notNegative, 1)
+    .addOption(
+      new Option('--gradients <type>', 'that the optimizer is given')
+        .choices(['bfloat16', 'float32'])
+        .default('bfloat16'),
+    )
+    .option('--overlap', 'accumulate gradients while the model computes others', false)
+    .option('--seed <number>', 'of weights and batches', whole(0), 0)
+    .option('--metrics <file>', 'JSON, a line a step')
+    .option('--plot <file>', 'the curves as one HTML page')
+    .option('--save <folder>', 'weights and config, as Hugging Face reads them')
+    .option('--prompt <text>', 'that the sample begins with', 'interface ')
+    .option('--sample <bytes>', 'to generate at the end', whole(0), 200);
+}
+
+/** Reads the command line; commander itself tells what is wrong with it. */
+export function settingsOf(command: Command): Settings {
+  const options = command.opts<Omit<Settings, 'maxNorm'> & { maxNorm: number }>();
+  return { ...options, maxNorm: options.maxNorm === 0 ? null : options.maxNorm };
+}
+
+/** Throws INVALID_ARGUMENT for a warm-up that is not shorter than the run. */
+export function scheduleOf({ schedule, lr, warmup, steps }: Settings): Schedule {
+  if (schedule === 'constant') return constantLR(lr);
+  const rise = { warmupMaxLr: lr, warmupNumSteps: warmup, warmupType: 'linear' } as const;
+  if (schedule === 'warmup') return warmupLR(rise);
+  return warmupCosineLR({ ...rise, totalNumSteps: steps, cosineMinLr: lr / 10 });
+}
+
+function whole(least: number): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (Number.isSafeInteger(value) && value >= least) return value;
+    throw new InvalidArgumentError(`It must be a whole number of at least ${least}.`);
+  };
+}
+
+function positive(text: string): number {
+  const value = Number(text);
+  if (value > 0 && Number.isFinite(value)) return value;
+  throw new InvalidArgumentError('It must be a number above 0.');
+}
+
+function notNegative(text: string): number {
+  const value = Number(text);
+  if (text !== '' && value >= 0 && Number.isFinite(value)) return value;
+  throw new InvalidArgumentError('It must be a number of at least 0.');
+}
