@@ -1,7 +1,7 @@
 import { checkFields } from '../arguments.js';
 import { checkWhole } from '../device/checks.js';
 import { FoldstepError } from '../errors.js';
-import { type Schedule, scheduleOf } from './schedule.js';
+import { type Schedule, scheduleFrom } from './schedule.js';
 import { checkNotAbove, WARMUP_FIELDS, type WarmupOptions, warmup } from './warmup.js';
 
 export interface WarmupCosineOptions extends WarmupOptions {
@@ -34,7 +34,7 @@ export function warmupCosineLR(options: WarmupCosineOptions): Schedule {
       `totalNumSteps must be more than warmupNumSteps, which is ${warmupNumSteps}; it is ${totalNumSteps}`,
     );
   }
-  return scheduleOf((done) => {
+  return scheduleFrom((done) => {
     if (done < warmupNumSteps) return rise(done);
     const progress = Math.min(1, (done - warmupNumSteps) / (totalNumSteps - warmupNumSteps));
     return cosineMinLr + ((warmupMaxLr - cosineMinLr) * (1 + Math.cos(Math.PI * progress))) / 2;

@@ -8,7 +8,7 @@ import { checkWhole } from '../device/checks.js';
 export type Schedule = (step: number) => number;
 
 /** `rate` takes the steps done before this one: 0 for the first. */
-export function scheduleOf(rate: (done: number) => number): Schedule {
+export function scheduleFrom(rate: (done: number) => number): Schedule {
   return (step) => {
     checkWhole('step', step, 1);
     return rate(step - 1);

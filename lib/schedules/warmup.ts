@@ -2,7 +2,7 @@ import { checkFields } from '../arguments.js';
 import { checkWhole } from '../device/checks.js';
 import { FoldstepError } from '../errors.js';
 import { checkSetting } from '../update/rule.js';
-import { type Schedule, scheduleOf } from './schedule.js';
+import { type Schedule, scheduleFrom } from './schedule.js';
 
 export type WarmupType = 'log' | 'linear';
 
@@ -13,7 +13,7 @@ export interface WarmupOptions {
   readonly warmupMaxLr: number;
   /** Steps before the first one at the full rate; 0 for none. */
   readonly warmupNumSteps: number;
-  /** How it rises. */
+  /** How it rises. Default: `log` in `warmupLR`, `linear` in `warmupCosineLR`. */
   readonly warmupType?: WarmupType;
 }
 
@@ -32,7 +32,7 @@ export function warmupLR(options: WarmupOptions): Schedule {
   checkFields('the options of warmupLR', options, WARMUP_FIELDS);
   const { warmupMaxLr, warmupNumSteps } = options;
   const rise = warmup({ ...options, warmupType: options.warmupType ?? 'log' });
-  return scheduleOf((done) => (done < warmupNumSteps ? rise(done) : warmupMaxLr));
+  return scheduleFrom((done) => (done < warmupNumSteps ? rise(done) : warmupMaxLr));
 }
 
 /** The rate while `done < warmupNumSteps`. Throws INVALID_ARGUMENT for a setting out of range. */
