@@ -6,7 +6,7 @@ import { uniform } from './train/random.ts';
  * `range`. `index`: the parameter's place in the model. The same for every mesh.
  */
 export function initialValues(
-  { name, logicalSize }: Parameter,
+  { name, logicalSize }: Pick<Parameter, 'name' | 'logicalSize'>,
   index: number,
   range: number,
   seed: number,
