@@ -65,12 +65,9 @@ function padded(data: Float32Array, start: number, end: number, width: number): 
   return tensor([filled.length / width, width], filled);
 }
 
-/** The next of 8, 12, 16, 24, 32, 48, ...: at most half as many again. */
+/** The next power of two. */
 function capacityOf(rows: number): number {
-  let power = FEWEST_ROWS;
-  while (power < rows) power *= 2;
-  const between = (power * 3) / 4;
-  return rows <= between && power > FEWEST_ROWS ? between : power;
+  return Math.max(FEWEST_ROWS, 2 ** Math.ceil(Math.log2(rows)));
 }
 
 function joined(parts: ReadonlyMap<number, Float32Array>, experts: number, size: number): Float32Array {
