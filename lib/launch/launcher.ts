@@ -83,7 +83,7 @@ export function launchCommand(launcher: Launcher, ranks: number, program: readon
     // Quiet: what a failing rank says for itself must not drown in the launcher's account of it. Oversubscribe always:
     // Open MPI counts cores, not hardware threads, and a host may be meant to run more ranks than it has of either.
     args: ['-q', '--oversubscribe', '--bind-to', 'none', ...count, ...rank],
-    env: colourEnvironment(quietEnvironment(process.env), process.stdout.isTTY),
+    env: terminalEnvironment(quietEnvironment(process.env), process.stdout.isTTY),
     // The kernel may tell of a parent's death once per thread of it, and at a second SIGTERM Open MPI leaves without
     // removing its shared segments. SIGUSR2 it passes to the ranks, which end by it, and that it tidies up after.
     endSignal: 'USR2',
@@ -117,10 +117,11 @@ function isProgram(path: string): boolean {
 
 /**
  * Open MPI gives each rank a terminal of its own, wherever the output goes: where that is none, the ranks are told not to
- * colour what they print. The user's own settings win.
+ * move about in what they print, nor to colour it. The user's own wish for colours wins.
  */
-export function colourEnvironment(env: NodeJS.ProcessEnv, toTerminal: boolean): NodeJS.ProcessEnv {
-  return toTerminal || env['FORCE_COLOR'] !== undefined ? env : { NO_COLOR: '1', ...env };
+export function terminalEnvironment(env: NodeJS.ProcessEnv, toTerminal: boolean): NodeJS.ProcessEnv {
+  if (toTerminal) return env;
+  return { ...(env['FORCE_COLOR'] === undefined ? { NO_COLOR: '1' } : {}), ...env, TERM: 'dumb' };
 }
 
 /** Settings of Open MPI that keep it going, and quiet, as root and in containers. The user's own settings win. */

@@ -4,6 +4,14 @@ import type { StepMetrics } from './metrics.ts';
 /** Where progress is shown: `process.stdout`, or what takes its place. */
 export type Output = NodeJS.WritableStream & { readonly isTTY?: boolean };
 
+/**
+ * Whether a bar may move there. A rank may have a terminal of its own although the output goes to a file: TERM then tells
+ * that it is a dumb one.
+ */
+function isTerminal(output: Output): boolean {
+  return output.isTTY === true && !(output === process.stdout && process.env['TERM'] === 'dumb');
+}
+
 export interface ProgressOptions {
   /** All there are to be. */
   readonly steps: number;
@@ -22,12 +30,13 @@ export class Progress {
   readonly #silent: boolean;
   readonly #bar: SingleBar | undefined;
 
+  /** Begins the bar: what is to stand above it is printed before. */
   constructor({ steps, rank, every = 10, output = process.stdout }: ProgressOptions) {
     this.#steps = steps;
     this.#every = every;
     this.#output = output;
     this.#silent = rank !== 0;
-    if (this.#silent || !output.isTTY) return;
+    if (this.#silent || !isTerminal(output)) return;
     const format = '{bar} {value}/{total}  {said}';
     this.#bar = new SingleBar({ format, barsize: 24, stream: output, hideCursor: true });
     this.#bar.start(steps, 0, { said: '' });

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { FoldstepError } from '#lib/errors.js';
-import { colourEnvironment, flavourOf, launchCommand } from '#lib/launch/launcher.js';
+import { flavourOf, launchCommand, terminalEnvironment } from '#lib/launch/launcher.js';
 
 describe('choosing how to launch', () => {
   it('knows launchers by what they say of themselves', () => {
@@ -40,12 +40,13 @@ describe('choosing how to launch', () => {
     }
   });
 
-  it('asks for no colours where the output goes to no terminal, unless the user does', () => {
-    expect(colourEnvironment({ A: 'a' }, false)).to.deep.equal({ A: 'a', NO_COLOR: '1' });
-    for (const own of [{ FORCE_COLOR: '1' }, { FORCE_COLOR: '' }, { NO_COLOR: '' }]) {
-      expect(colourEnvironment(own, false)).to.deep.equal(own);
+  it('says that there is no terminal where the output goes to none, and asks for no colours unless the user does', () => {
+    const own = { A: 'a', TERM: 'xterm' };
+    expect(terminalEnvironment(own, false)).to.deep.equal({ A: 'a', TERM: 'dumb', NO_COLOR: '1' });
+    for (const colours of [{ FORCE_COLOR: '1' }, { FORCE_COLOR: '' }, { NO_COLOR: '' }]) {
+      expect(terminalEnvironment(colours, false)).to.deep.equal({ ...colours, TERM: 'dumb' });
     }
-    expect(colourEnvironment({}, true)).to.deep.equal({});
+    expect(terminalEnvironment(own, true)).to.deep.equal(own);
   });
 
   it("gives MPICH's launcher none of Open MPI's flags", () => {
