@@ -1,4 +1,4 @@
-import { adamw, type Device, FoldedOptimizer, init, Mesh, type Schedule, sgd } from 'foldstep';
+import { adamw, type Device, FoldedOptimizer, FoldstepError, init, Mesh, type Schedule, sgd } from 'foldstep';
 import { configFile, hasWeights, loadWeights } from './checkpoint.ts';
 import { readConfig } from './config.ts';
 import { initialValues } from './initial.ts';
@@ -28,6 +28,7 @@ export async function openJob(settings: Settings, schedule: Schedule): Promise<J
   const mesh = new Mesh({ world: device.size, tp, ep });
   const config = readConfig(configFile(folder));
   const text = splitText(settings.text === undefined ? declarationText() : fileText(settings.text));
+  checkHeldOut(text.heldOut.length, settings.length);
   const dataRank = mesh.grid('dense').coordinate(device.rank, 'dp');
   const shared = { length: settings.length, dataRanks: mesh.dp, dataRank };
   const batches = textBatches(text.train, { ...shared, sequences: settings.batch, microbatches }, seed);
@@ -74,4 +75,12 @@ export async function openJob(settings: Settings, schedule: Schedule): Promise<J
       model.dispose();
     },
   };
+}
+
+function checkHeldOut(bytes: number, length: number): void {
+  if (bytes >= length) return;
+  throw new FoldstepError(
+    'INVALID_ARGUMENT',
+    `the ${bytes} bytes of the text that are held out, 5 % of it, have no sequence of ${length}; take a longer text, or --length at most ${bytes}`,
+  );
 }

@@ -1,7 +1,15 @@
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { constantLR, type DeviceKind, type Schedule, warmupCosineLR, warmupLR } from 'foldstep';
+import {
+  constantLR,
+  type DeviceKind,
+  FoldstepError,
+  type Schedule,
+  warmupCosineLR,
+  warmupLR,
+} from 'foldstep';
+import { speaks } from './failure.ts';
 
 /** What the command line says, with its defaults. */
 export interface Settings {
@@ -33,14 +41,21 @@ export interface Settings {
   readonly sample: number;
 }
 
-/** A model of 320,000 parameters, without weights. */
-const SMALL = join(
-  dirname(createRequire(import.meta.url).resolve('foldstep/package.json')),
-  'examples/glm4-moe/small',
-);
+export const PACKAGE_FOLDER = dirname(createRequire(import.meta.url).resolve('foldstep/package.json'));
 
+/** A model of 317,344 parameters, without weights. */
+const SMALL = join(PACKAGE_FOLDER, 'examples/glm4-moe/small');
+
+/** Throws a CommanderError, and leaves telling it to whoever catches it. */
 export function trainCommand(): Command {
   return new Command('train')
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => {
+        if (speaks) process.stdout.write(text);
+      },
+      outputError: () => {},
+    })
     .description(
       'Trains a GLM4-MoE language model on the bytes of a text, on all ranks that it is started as. Start it with "npx foldstep run -n RANKS".',
     )
@@ -63,7 +78,7 @@ export function trainCommand(): Command {
         .argParser(Number)
         .default(1),
     )
-    .option('--steps <count>', 'to train', whole(1), 200)
+    .option('--steps <count>', 'to train; with 0 the model is only evaluated', whole(0), 200)
     .option('--batch <sequences>', 'of a step, over all data ranks and micro-batches', whole(1), 8)
     .option('--length <tokens>', 'of a sequence', whole(2), 128)
     .option('--microbatches <count>', 'of a step', whole(1), 1)
@@ -74,7 +89,7 @@ export function trainCommand(): Command {
         .choices(['constant', 'warmup', 'cosine'])
         .default('cosine'),
     )
-    .option('--warmup <steps>', 'of the schedule', whole(0), 10)
+    .option('--warmup <steps>', 'of the schedule; default: a tenth of the steps', whole(0))
     .option('--weight-decay <factor>', 'of the optimizer', notNegative, 0.1)
     .option('--max-norm <norm>', 'to clip to; 0 for none', notNegative, 1)
     .addOption(
@@ -87,25 +102,34 @@ export function trainCommand(): Command {
     .option('--metrics <file>', 'JSON, a line a step')
     .option('--plot <file>', 'the curves as one HTML page')
     .option('--save <folder>', 'weights and config, as Hugging Face reads them')
-    .option('--prompt <text>', 'that the sample begins with', 'interface ')
+    .option('--prompt <text>', 'that the sample begins with', notEmpty, 'interface ')
     .option('--sample <bytes>', 'to generate at the end', whole(0), 200);
 }
 
-/** Reads the command line; commander itself tells what is wrong with it. */
+/** What a parsed command line says. */
 export function settingsOf(command: Command): Settings {
-  const options = command.opts<Omit<Settings, 'maxNorm'> & { maxNorm: number }>();
-  return { ...options, maxNorm: options.maxNorm === 0 ? null : options.maxNorm };
+  const options = command.opts<
+    Omit<Settings, 'maxNorm' | 'warmup'> & { maxNorm: number; warmup: number | undefined }
+  >();
+  return {
+    ...options,
+    maxNorm: options.maxNorm === 0 ? null : options.maxNorm,
+    warmup: options.warmup ?? Math.floor(options.steps / 10),
+  };
 }
 
 /** Throws INVALID_ARGUMENT for a warm-up that is not shorter than the run. */
 export function scheduleOf({ schedule, lr, warmup, steps }: Settings): Schedule {
-  if (schedule === 'constant') return constantLR(lr);
+  if (schedule === 'constant' || steps === 0) return constantLR(lr);
+  if (warmup >= steps) {
+    throw new FoldstepError('INVALID_ARGUMENT', `--warmup ${warmup} must be below --steps ${steps}`);
+  }
   const rise = { warmupMaxLr: lr, warmupNumSteps: warmup, warmupType: 'linear' } as const;
   if (schedule === 'warmup') return warmupLR(rise);
   return warmupCosineLR({ ...rise, totalNumSteps: steps, cosineMinLr: lr / 10 });
 }
 
-function whole(least: number): (text: string) => number {
+export function whole(least: number): (text: string) => number {
   return (text) => {
     const value = Number(text);
     if (Number.isSafeInteger(value) && value >= least) return value;
@@ -123,4 +147,9 @@ function notNegative(text: string): number {
   const value = Number(text);
   if (text !== '' && value >= 0 && Number.isFinite(value)) return value;
   throw new InvalidArgumentError('It must be a number of at least 0.');
+}
+
+function notEmpty(text: string): string {
+  if (text !== '') return text;
+  throw new InvalidArgumentError('It must be at least one byte long.');
 }
