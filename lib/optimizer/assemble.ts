@@ -1,3 +1,4 @@
+import { gatherText, requireAgreement } from '../device/agreement.js';
 import { GradientReducer } from '../gradients/reducer.js';
 import { Teams } from '../gradients/teams.js';
 import { GlobalNorm } from '../norm/global-norm.js';
@@ -6,7 +7,6 @@ import { FlatLayout } from '../parameters/layout.js';
 import { Parameter } from '../parameters/parameter.js';
 import { Placement } from '../parameters/placement.js';
 import { Updater } from '../update/updater.js';
-import { gatherText, requireAgreement } from './agreement.js';
 import { ArenaArrays } from './arena-arrays.js';
 import { Arenas } from './arenas.js';
 import { type FoldedOptimizerOptions, settingsOf } from './options.js';

@@ -1,8 +1,8 @@
+import { requireAgreement } from '../device/agreement.js';
 import type { Communicator } from '../device/communicator.js';
 import type { Device } from '../device/device.js';
 import type { Parameter } from '../parameters/parameter.js';
 import { boxRuns } from '../parameters/slice.js';
-import { requireAgreement } from './agreement.js';
 import type { ShardView } from './shards.js';
 
 /**

@@ -1,3 +1,4 @@
+import { requireAgreement } from '../device/agreement.js';
 import { fromBFloat16, toBFloat16 } from '../device/bfloat16.js';
 import type { FoldPath } from '../device/fold.js';
 import type { View } from '../device/view.js';
@@ -9,7 +10,6 @@ import type { Parameter } from '../parameters/parameter.js';
 import type { BucketPlacement } from '../parameters/placement.js';
 import type { Range } from '../parameters/slice.js';
 import { checkSetting, type StateName } from '../update/rule.js';
-import { requireAgreement } from './agreement.js';
 import { assemble } from './assemble.js';
 import { consolidate } from './consolidate.js';
 import { Intake } from './intake.js';

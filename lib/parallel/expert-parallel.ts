@@ -1,10 +1,10 @@
 import { checkFields, checkInstance } from '../arguments.js';
+import { requireAgreement } from '../device/agreement.js';
 import { checkWhole } from '../device/checks.js';
 import { Device } from '../device/device.js';
 import type { Stream } from '../device/stream.js';
 import { FoldstepError } from '../errors.js';
 import { Mesh } from '../mesh/mesh.js';
-import { requireAgreement } from '../optimizer/agreement.js';
 import { checkChoices, RoutingRecord } from './choices.js';
 import { GroupCollectives } from './collectives.js';
 import { requireSameChoices } from './lane-agreement.js';

@@ -53,7 +53,8 @@ export class Routing {
 
   /**
    * The gradient of `dispatch`: [rows, width] to [tokens, width], zero outside `ownTokens`; a token's choices are added in
-   * their order. The gradient of tokens that every lane holds is the sum of this over the lanes.
+   * their order. Where the lanes are copies of one model, all that follows from `restoreBackward` is `tp` times this lane's
+   * part: the gradient of tokens that every lane holds is then the mean of this over the lanes.
    */
   async dispatchBackward(rows: Float32Array, width: number): Promise<Float32Array> {
     checkRows('rows', rows, this.rows, width);

@@ -1,6 +1,6 @@
-import type { Communicator } from '../device/communicator.js';
-import type { Device } from '../device/device.js';
 import { FoldstepError } from '../errors.js';
+import type { Communicator } from './communicator.js';
+import type { Device } from './device.js';
 
 /** Every rank's text, in rank order. Collective. */
 export async function gatherText(
