@@ -1,25 +1,23 @@
-import { copyFileSync, existsSync, mkdirSync } from 'node:fs';
+import { copyFileSync, mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { type Device, type FoldedOptimizer, FoldstepError, fromBFloat16, type Parameter } from 'foldstep';
-import { SafetensorsFile, type Tensor, writeSafetensors } from 'foldstep/safetensors';
+import { type Device, type FoldedOptimizer, FoldstepError } from 'foldstep';
+import { type Tensor, writeSafetensors } from 'foldstep/safetensors';
 import type { Glm4Moe } from './model/glm4-moe.ts';
+import { WEIGHTS, WeightFiles } from './weight-files.ts';
 
-const WEIGHTS = 'model.safetensors';
+export { hasWeights } from './weight-files.ts';
+
 const CONFIG = 'config.json';
-/** Layers for predicting several tokens ahead, which files may have behind the model's own. */
 const LAYER = /^model\.layers\.(\d+)\./;
+const EXPERTS = /^(.+\.experts)\.(gate_up|down)_proj$/;
 
 export function configFile(folder: string): string {
   return join(folder, CONFIG);
 }
 
-export function hasWeights(folder: string): boolean {
-  return existsSync(join(folder, WEIGHTS));
-}
-
 /**
- * Loads a folder's `model.safetensors` (F32 or BF16, Hugging Face's names) into model and optimizer; every rank reads its own
- * part. Throws, before anything is loaded, UNKNOWN_PARAMETER and INVALID_SHAPE naming the tensor; FILE_UNREADABLE,
+ * Loads a folder's safetensors (F32 or BF16, Hugging Face's names) into model and optimizer; every rank reads its own part.
+ * Throws, before anything is loaded, UNKNOWN_PARAMETER, INVALID_SHAPE and INVALID_DTYPE naming the tensor; FILE_UNREADABLE,
  * SAFETENSORS_INVALID.
  */
 export function loadWeights(
@@ -28,32 +26,30 @@ export function loadWeights(
   optimizer: FoldedOptimizer,
   device: Device,
 ): void {
-  const file = new SafetensorsFile(join(folder, WEIGHTS));
-  const wanted = new Map<string, readonly number[]>([
-    ...optimizer.parameters.map(({ name, shape }) => [name, shape] as const),
-    ...[...model.buffers].map(([name, { length }]) => [name, [length]] as const),
-  ]);
-  for (const [name, shape] of wanted) checkTensor(file, name, shape);
-  for (const name of file.tensors.keys()) {
-    const layer = Number(LAYER.exec(name)?.[1] ?? -1);
-    if (wanted.has(name) || layer >= model.config.layers) continue;
+  const files = new WeightFiles(folder);
+  const stored = new Map<string, StoredTensor[]>();
+  for (const { name, shape } of optimizer.parameters) stored.set(name, storedAs(files, name, shape));
+  for (const [name, { length }] of model.buffers) stored.set(name, storedAs(files, name, [length]));
+  const parts = [...stored.values()].flat();
+  for (const { name, shape } of parts) files.check(name, shape);
+  const known = new Set(parts.map(({ name }) => name));
+  for (const name of files.names) {
+    if (known.has(name) || predictsFurther(files, name, model.config.layers)) continue;
     throw new FoldstepError(
       'UNKNOWN_PARAMETER',
-      `${file.file} has ${name}, which the model has not; is ${CONFIG} the file's?`,
-      {
-        parameter: name,
-      },
+      `${files.source} has ${name}, which the model has not; is ${CONFIG} the one of these weights?`,
+      { parameter: name },
     );
   }
   for (const parameter of optimizer.parameters) {
-    optimizer.load(parameter.name, parameter.slice(device.rank, read(file, parameter.name)));
+    optimizer.load(parameter.name, parameter.slice(device.rank, read(files, stored.get(parameter.name)!)));
   }
-  for (const [name, values] of model.buffers) values.set(read(file, name));
+  for (const [name, values] of model.buffers) values.set(read(files, stored.get(name)!));
 }
 
 /**
- * Writes a folder that Hugging Face's `from_pretrained` reads: the FP32 masters, the correction biases, and the config.
- * Collective; rank 0 writes. Throws FILE_UNWRITABLE.
+ * Writes a folder that Hugging Face's `from_pretrained` reads: the FP32 masters, the correction biases, and the config of
+ * the folder `from`. Collective; rank 0 writes. Throws FILE_UNWRITABLE.
  */
 export async function saveWeights(
   folder: string,
@@ -71,30 +67,47 @@ export async function saveWeights(
     if (device.rank === 0) tensors.push([name, { shape, values }]);
   }
   if (device.rank !== 0) return;
-  mkdirSync(folder, { recursive: true });
-  writeSafetensors(join(folder, WEIGHTS), tensors, { format: 'pt' });
-  if (resolve(folder) !== resolve(from)) copyFileSync(configFile(from), configFile(folder));
-}
-
-function checkTensor(file: SafetensorsFile, name: string, shape: readonly number[]): void {
-  const tensor = file.tensors.get(name);
-  if (!tensor) {
-    throw new FoldstepError(
-      'UNKNOWN_PARAMETER',
-      `${file.file} has no tensor ${name}, which the model needs`,
-      {
-        parameter: name,
-      },
-    );
+  try {
+    mkdirSync(folder, { recursive: true });
+    if (resolve(folder) !== resolve(from)) copyFileSync(configFile(from), configFile(folder));
+  } catch (cause) {
+    throw new FoldstepError('FILE_UNWRITABLE', `cannot save to ${folder}: ${(cause as Error).message}`, {
+      cause,
+    });
   }
-  if (String(tensor.shape) === String(shape)) return;
-  throw new FoldstepError(
-    'INVALID_SHAPE',
-    `${name} is [${tensor.shape.join(', ')}] in ${file.file} and [${shape.join(', ')}] in the model that ${CONFIG} describes`,
-    { parameter: name },
-  );
+  writeSafetensors(join(folder, WEIGHTS), tensors, { format: 'pt' });
 }
 
-function read(file: SafetensorsFile, name: Parameter['name']): Float32Array {
-  return file.tensors.get(name)!.dtype === 'BF16' ? fromBFloat16(file.bfloat16(name)) : file.float32(name);
+interface StoredTensor {
+  readonly name: string;
+  readonly shape: readonly number[];
+}
+
+/** The tensors that hold one of the model's, one after the other: itself, or what Hugging Face writes for each expert. */
+function storedAs(files: WeightFiles, name: string, shape: readonly number[]): StoredTensor[] {
+  const [, prefix, kind] = EXPERTS.exec(name) ?? [];
+  const projections = kind === 'gate_up' ? ['gate_proj', 'up_proj'] : ['down_proj'];
+  const [experts = 0, rows = 0, columns = 0] = shape;
+  const first = `${prefix}.0.${projections[0]}.weight`;
+  if (files.has(name) || !files.has(first)) return [{ name, shape }];
+  return Array.from({ length: experts }, (_, expert) =>
+    projections.map((projection) => ({
+      name: `${prefix}.${expert}.${projection}.weight`,
+      shape: [rows / projections.length, columns],
+    })),
+  ).flat();
+}
+
+function read(files: WeightFiles, stored: readonly StoredTensor[]): Float32Array {
+  const [first, ...others] = stored.map(({ name }) => files.read(name));
+  if (others.length === 0) return first!;
+  const whole = new Float32Array(first!.length * stored.length);
+  for (const [i, part] of [first!, ...others].entries()) whole.set(part, i * first!.length);
+  return whole;
+}
+
+/** Files may have a layer for predicting several tokens ahead behind the model's own, which joins two hidden states. */
+function predictsFurther(files: WeightFiles, name: string, layers: number): boolean {
+  const layer = LAYER.exec(name)?.[1];
+  return layer !== undefined && Number(layer) >= layers && files.has(`model.layers.${layer}.eh_proj.weight`);
 }

@@ -37,8 +37,8 @@ export interface Glm4MoeConfig {
   readonly routedScaling: number;
 }
 
-const size = v.pipe(v.number(), v.integer(), v.minValue(1));
-const positive = v.pipe(v.number(), v.gtValue(0));
+const size = v.pipe(v.number(), v.safeInteger(), v.minValue(1));
+const positive = v.pipe(v.number(), v.finite(), v.gtValue(0));
 const none = v.optional(v.null(), null);
 
 /** Fields that Hugging Face reads, with its defaults; what only one value works for here is a literal. */
@@ -58,6 +58,7 @@ const SCHEMA = v.looseObject({
   rope_parameters: v.nullish(
     v.looseObject({
       rope_type: v.optional(v.literal('default'), 'default'),
+      type: v.optional(v.literal('default')),
       rope_theta: v.optional(positive),
       partial_rotary_factor: v.optional(positive),
     }),
@@ -74,7 +75,7 @@ const SCHEMA = v.looseObject({
   routed_scaling_factor: v.optional(positive, 1),
   n_group: v.optional(size, 1),
   topk_group: v.optional(size, 1),
-  first_k_dense_replace: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0)), 1),
+  first_k_dense_replace: v.optional(v.pipe(v.number(), v.safeInteger(), v.minValue(0)), 1),
   norm_topk_prob: v.optional(v.boolean(), true),
   use_qk_norm: v.optional(v.boolean(), false),
   quantization_config: none,
@@ -98,10 +99,10 @@ export function parseConfig(content: unknown, source = 'the config'): Glm4MoeCon
   const parsed = v.safeParse(SCHEMA, content);
   if (!parsed.success) {
     const [issue] = parsed.issues;
-    throw unsupported(source, v.getDotPath(issue) ?? 'config', issue.message.toLowerCase());
+    throw unsupported(source, v.getDotPath(issue) ?? 'its content', faultOf(issue));
   }
   const raw = parsed.output;
-  const headDim = raw.head_dim ?? raw.hidden_size / raw.num_attention_heads;
+  const headDim = raw.head_dim ?? Math.floor(raw.hidden_size / raw.num_attention_heads);
   const factor = raw.rope_parameters?.partial_rotary_factor ?? raw.partial_rotary_factor ?? 0.5;
   const config: Glm4MoeConfig = {
     vocabSize: raw.vocab_size,
@@ -131,18 +132,23 @@ export function parseConfig(content: unknown, source = 'the config'): Glm4MoeCon
   return config;
 }
 
+function faultOf({ type, expected, received }: v.BaseIssue<unknown>): string {
+  if (received === 'undefined') return 'it is missing';
+  const wanted = expected ?? (type === 'finite' ? 'finite' : 'a whole number');
+  return `it must be ${wanted} and is ${received}`;
+}
+
 /** What fits only in combination. */
 function checkTogether(config: Glm4MoeConfig, source: string): void {
   const { heads, kvHeads, headDim, rotaryDim, experts, groups, topGroups, topK } = config;
   const refuse = (field: string, why: string) => {
     throw unsupported(source, field, why);
   };
-  if (!Number.isInteger(headDim)) refuse('num_attention_heads', `${heads} does not divide hidden_size`);
   if (heads % kvHeads !== 0) refuse('num_key_value_heads', `${kvHeads} does not divide ${heads} heads`);
-  if (rotaryDim % 2 !== 0 || rotaryDim > headDim) {
+  if (rotaryDim % 2 !== 0 || rotaryDim < 2 || rotaryDim > headDim) {
     refuse(
       'partial_rotary_factor',
-      `it gives ${rotaryDim} rotated elements of ${headDim}, which must be even and no more`,
+      `with a head_dim of ${headDim} it gives ${rotaryDim} rotated elements, and must give an even number from 2 to head_dim`,
     );
   }
   if (experts % groups !== 0) refuse('n_group', `${groups} does not divide ${experts} experts`);
