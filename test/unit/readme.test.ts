@@ -1,5 +1,6 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { expect } from 'chai';
+import { trainCommand } from '../../examples/glm4-moe/options.js';
 
 const root = new URL('../../../', import.meta.url);
 const read = (file: string) => readFileSync(new URL(file, root), 'utf8');
@@ -8,5 +9,32 @@ describe('the README', () => {
   it('shows the example as it stands', () => {
     const [, shown] = /```js\n([\s\S]*?)```/.exec(read('README.md'))!;
     expect(shown).to.equal(read('examples/train.mjs'));
+  });
+});
+
+describe('the guide to the GLM4-MoE example', () => {
+  const guide = read('examples/glm4-moe/README.md');
+
+  it('gives the training command only options and values that it has', () => {
+    const commands = [...guide.matchAll(/^.*glm4-moe\/train\.js (.*)$/gm)].map(([, options]) => options!);
+    expect(commands).to.have.length.above(9);
+    for (const options of commands) {
+      const parts = options.match(/"[^"]*"|\S+/g)!.map((part) => part.replaceAll('"', ''));
+      const command = trainCommand();
+      command.parse(parts, { from: 'user' });
+      expect(command.args, options).to.deep.equal([]);
+    }
+  });
+
+  it('names options that there are', () => {
+    const known = new Set(trainCommand().options.map(({ long }) => long));
+    for (const own of ['--help', '--world']) known.add(own);
+    for (const [option] of guide.matchAll(/--[a-z][a-z-]*/g)) expect([...known]).to.include(option);
+  });
+
+  it('links to files that there are', () => {
+    const folder = new URL('examples/glm4-moe/', root);
+    const links = [...guide.matchAll(/\]\((?!https:)([^)]*)\)/g)].map(([, link]) => link!);
+    for (const link of links) expect(existsSync(new URL(link, folder)), link).to.equal(true);
   });
 });
