@@ -37,7 +37,10 @@ export class Glm4Moe implements TrainableModel {
     this.#segments = makeSegments(config);
   }
 
-  /** Collective over the world. Throws INVALID_ARGUMENT naming the config's field that the mesh does not divide. */
+  /**
+   * Collective over the world. Throws INVALID_ARGUMENT naming the config's field that the mesh does not divide, INVALID_MESH
+   * for pipeline stages and for experts cut over ranks.
+   */
   static async create({
     device,
     mesh,
@@ -47,6 +50,12 @@ export class Glm4Moe implements TrainableModel {
     mesh: Mesh;
     config: Glm4MoeConfig;
   }): Promise<Glm4Moe> {
+    if (mesh.pp > 1) {
+      throw new FoldstepError(
+        'INVALID_MESH',
+        `pp ${mesh.pp} divides layers over pipeline stages, which this model does not do; make the mesh with pp 1`,
+      );
+    }
     checkDivides('num_attention_heads', config.heads, 'tp', mesh.tp);
     checkDivides('num_key_value_heads', config.kvHeads, 'tp', mesh.tp);
     checkDivides('intermediate_size', config.intermediateSize, 'tp', mesh.tp);
@@ -55,7 +64,7 @@ export class Glm4Moe implements TrainableModel {
     return new Glm4Moe(config, mesh, await ExpertParallel.create({ device, mesh, experts: config.experts }));
   }
 
-  /** Throws UNKNOWN_PARAMETER, INVALID_LENGTH. */
+  /** Throws UNKNOWN_PARAMETER, INVALID_LENGTH, INVALID_DTYPE. */
   setWeight(name: string, values: Float32Array): void {
     this.#weights.set(name, values);
   }
@@ -105,6 +114,13 @@ export class Glm4Moe implements TrainableModel {
   /** What the last layer leaves, [T, H]. */
   async #hidden(pass: Pass, { ids, sequences, length }: Batch): Promise<Value> {
     const { vocabSize, hiddenSize, layers } = this.config;
+    for (const [what, size] of Object.entries({ sequences, length })) {
+      if (Number.isSafeInteger(size) && size > 0) continue;
+      throw new FoldstepError(
+        'INVALID_ARGUMENT',
+        `${what} of a batch must be a whole number from 1; it is ${size}`,
+      );
+    }
     if (ids.length !== sequences * length) {
       throw new FoldstepError(
         'INVALID_LENGTH',

@@ -12,7 +12,7 @@ export class Weights {
     this.#parameters = new Map(parameters.map((parameter) => [parameter.name, parameter]));
   }
 
-  /** Throws UNKNOWN_PARAMETER, INVALID_LENGTH. */
+  /** Throws UNKNOWN_PARAMETER, INVALID_LENGTH, INVALID_DTYPE. */
   set(name: string, values: Float32Array): void {
     const parameter = this.#parameters.get(name);
     if (!parameter)
@@ -22,6 +22,13 @@ export class Weights {
       throw new FoldstepError(
         'INVALID_LENGTH',
         `parameter ${name} is [${localShape.join(', ')}] on this rank, ${localSize} elements; ${values.length} were given`,
+        { parameter: name },
+      );
+    }
+    if (!(values instanceof Float32Array)) {
+      throw new FoldstepError(
+        'INVALID_DTYPE',
+        `parameter ${name} is given as FP32; make it of BF16 bits with fromBFloat16`,
         { parameter: name },
       );
     }
