@@ -38,7 +38,8 @@ export class Progress {
     this.#silent = rank !== 0;
     if (this.#silent || !isTerminal(output)) return;
     const format = '{bar} {value}/{total}  {said}';
-    this.#bar = new SingleBar({ format, barsize: 24, stream: output, hideCursor: true });
+    // Short enough for 80 columns, and the terminal is left as it is: a rank that is ended could not set it right again.
+    this.#bar = new SingleBar({ format, barsize: 16, stream: output, hideCursor: false, linewrap: true });
     this.#bar.start(steps, 0, { said: '' });
   }
 
