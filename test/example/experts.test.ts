@@ -61,18 +61,20 @@ describe('experts on their rows', () => {
   });
   after(() => device.dispose());
 
-  const cases = {
-    'one row each': [1, 1, 1, 1],
-    'none for some': [0, 9, 0, 1],
-    'many for one': [0, 0, 37, 0],
+  const cases: Record<string, { rowsPerExpert: number[]; size?: number }> = {
+    'one row each': { rowsPerExpert: [1, 1, 1, 1] },
+    'none for some': { rowsPerExpert: [0, 9, 0, 1] },
+    'many for one': { rowsPerExpert: [0, 0, 37, 0] },
+    'none at all': { rowsPerExpert: [0, 0, 0, 0] },
+    'gates too far from 0 for an exponential in FP32': { rowsPerExpert: [3, 0, 2, 1], size: 1000 },
   };
-  for (const [name, rowsPerExpert] of Object.entries({ ...cases, 'none at all': [0, 0, 0, 0] })) {
+  for (const [name, { rowsPerExpert, size = 1 }] of Object.entries(cases)) {
     it(`give values and gradients, with ${name}`, async () => {
       const weights = new Weights(PARAMETERS);
       weights.set(GATE_UP, gateUp);
       weights.set(DOWN, down);
       const rows = rowsPerExpert.reduce((sum, count) => sum + count, 0);
-      const x = numbers(rows * HIDDEN, 3);
+      const x = numbers(rows * HIDDEN, 3).map((value) => size * value);
       const upstream = numbers(rows * HIDDEN, 4);
 
       const found = new Map<string, Float32Array>();

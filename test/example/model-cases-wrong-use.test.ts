@@ -106,6 +106,17 @@ describe('a GLM4-MoE that is used wrongly', () => {
     dispose();
   });
 
+  it('says when it is disposed', async () => {
+    const { model, dispose } = await openModel(device, FOLDER);
+    dispose();
+    dispose();
+    const batch = { ids: ids(1, 2), sequences: 1, length: 2 };
+    expect((await refusal(model.loss(batch))).code).to.equal('DISPOSED');
+    expect(() => model.setWeight('model.norm.weight', new Float32Array(32)))
+      .to.throw(FoldstepError)
+      .with.property('code', 'DISPOSED');
+  });
+
   const meshes: [sizes: MeshSizes, fields: Partial<Glm4MoeConfig>, message: string][] = [
     [{ world: 8, tp: 8 }, {}, 'num_attention_heads gives 4, which tp 8 does not divide'],
     [{ world: 4, tp: 4 }, {}, 'num_key_value_heads gives 2, which tp 4 does not divide'],

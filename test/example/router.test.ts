@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { toJax } from '../../examples/glm4-moe/autodiff/segment.js';
 import { tensor } from '../../examples/glm4-moe/autodiff/tensor.js';
 import { type Glm4MoeConfig, parseConfig } from '../../examples/glm4-moe/config.js';
 import { chooseExperts, oneHot } from '../../examples/glm4-moe/model/router.js';
@@ -105,5 +106,35 @@ describe('the choice of experts', () => {
     // 1.5 times 1/8 and 3/8, divided by their sum 1/2.
     expect(weightOf([1, 0])).to.be.closeTo(0.375, 1e-7);
     expect(weightOf([0, 1])).to.be.closeTo(1.125, 1e-7);
+  });
+
+  it('has scores from 0 to 1 and gradients, however large the logits', () => {
+    const gate = toJax(tensor([4, 1], Float32Array.of(-1e4, -1, 0, 1e4)));
+    const { router } = makeSegments(routing(4, 2));
+    const x = tensor([1, 1], Float32Array.of(1));
+    const sigmoid = 1 / (1 + Math.E);
+    const [scores] = router.forward([gate], [x], []);
+    for (const [i, score] of [0, sigmoid, 0.5, 1].entries()) {
+      expect(scores!.data[i]).to.be.closeTo(score, 1e-7);
+    }
+    const upstream = tensor([1, 4], Float32Array.of(1, 1, 1, 1));
+    const [ofGate] = router.backward([gate], [x], [], [upstream]).weights;
+    for (const [i, derivative] of [0, sigmoid * (1 - sigmoid), 0.25, 0].entries()) {
+      expect(ofGate![i]).to.be.closeTo(derivative, 1e-7);
+    }
+    gate.dispose();
+  });
+
+  it('has gradients where scores are too small for FP32', () => {
+    const config = routing(4, 2);
+    const inputs = [tensor([1, 4], new Float32Array(4)), tensor([2, 1], Float32Array.of(1, 2))];
+    const constants = [tensor([1, 2, 4], oneHot(Int32Array.of(2, 3), 4))];
+    const upstream = tensor([1, 1], Float32Array.of(1));
+    const [ofScores] = makeSegments(config).combine.backward([], inputs, constants, [upstream]).inputs;
+    // Weights are 1.5 s / (sum + 1e-20): with all scores 0, the derivatives are 1.5e20 times the experts' outputs.
+    const [, , third, fourth] = ofScores!;
+    expect([...ofScores!.subarray(0, 2)]).to.deep.equal([0, 0]);
+    expect(third! / 1.5e20).to.be.closeTo(1, 1e-6);
+    expect(fourth! / 3e20).to.be.closeTo(1, 1e-6);
   });
 });

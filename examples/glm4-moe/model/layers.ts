@@ -16,9 +16,18 @@ export function linear(x: JaxArray, weight: JaxArray, bias?: JaxArray): JaxArray
   return bias ? y.add(bias) : y;
 }
 
+/**
+ * 1 / (1 + exp(-x)). Below -87, where FP32 holds its value only as a subnormal number or as 0, it is taken as constant: `nn.sigmoid`
+ * lets the exponential overflow there, and its gradient is no number.
+ */
+function sigmoid(x: JaxArray): JaxArray {
+  return np.reciprocal(np.exp(np.maximum(x, -87).mul(-1)).add(1));
+}
+
 /** down(silu(gate(x)) * up(x)). */
 export function swiglu(x: JaxArray, gate: JaxArray, up: JaxArray, down: JaxArray): JaxArray {
-  const opened = nn.silu(linear(x.ref, gate));
+  const gated = linear(x.ref, gate);
+  const opened = gated.ref.mul(sigmoid(gated));
   return linear(opened.mul(linear(x, up)), down);
 }
 
@@ -94,7 +103,7 @@ function rotate(x: JaxArray, cos: JaxArray, sin: JaxArray): JaxArray {
 
 /** Sigmoid scores [T, experts] of tokens [T, H]. */
 export function routerScores(x: JaxArray, gate: JaxArray): JaxArray {
-  return nn.sigmoid(linear(x, gate));
+  return sigmoid(linear(x, gate));
 }
 
 /**
@@ -109,9 +118,18 @@ export function combine(
 ): JaxArray {
   const [tokens, topK] = chosen.shape as [number, number, number];
   const picked = chosen.mul(scores.reshape([tokens, 1, -1])).sum(-1);
-  const weights = normalizeWeights ? picked.ref.div(picked.sum(-1, { keepdims: true }).add(1e-20)) : picked;
+  const weights = normalizeWeights ? shares(picked) : picked;
   const scaled = weights.mul(routedScaling).reshape([tokens, topK, 1]);
   return rows.reshape([tokens, topK, -1]).mul(scaled).sum(1);
+}
+
+/**
+ * Values divided by their sum, and by 1e-20 where they have none. Both are made larger first, exactly: the derivative of a
+ * reciprocal is its square, which for sums near 1e-20 FP32 does not hold.
+ */
+function shares(values: JaxArray): JaxArray {
+  const larger = values.mul(2 ** 32);
+  return larger.ref.div(larger.sum(-1, { keepdims: true }).add(2 ** 32 * 1e-20));
 }
 
 /** Logits [T, V] of x [T, H]. */

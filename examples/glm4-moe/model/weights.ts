@@ -7,13 +7,15 @@ export class Weights {
   readonly #parameters: ReadonlyMap<string, Parameter>;
   /** One array for a parameter, and one for each local expert of an expert parameter. */
   readonly #arrays = new Map<string, JaxArray[]>();
+  #disposed = false;
 
   constructor(parameters: readonly Parameter[]) {
     this.#parameters = new Map(parameters.map((parameter) => [parameter.name, parameter]));
   }
 
-  /** Throws UNKNOWN_PARAMETER, INVALID_LENGTH, INVALID_DTYPE. */
+  /** Throws UNKNOWN_PARAMETER, INVALID_LENGTH, INVALID_DTYPE, DISPOSED. */
   set(name: string, values: Float32Array): void {
+    this.#check();
     const parameter = this.#parameters.get(name);
     if (!parameter)
       throw new FoldstepError('UNKNOWN_PARAMETER', `the model has no parameter ${name}`, { parameter: name });
@@ -46,8 +48,9 @@ export class Weights {
     return this.expert(name, 0);
   }
 
-  /** Of a local expert. Throws INVALID_ARGUMENT before the weight has been set. */
+  /** Of a local expert. Throws INVALID_ARGUMENT before the weight has been set, DISPOSED. */
   expert(name: string, index: number): JaxArray {
+    this.#check();
     const array = this.#arrays.get(name)?.[index];
     if (array) return array;
     throw new FoldstepError('INVALID_ARGUMENT', `parameter ${name} has no weight yet; call setWeight first`, {
@@ -63,5 +66,10 @@ export class Weights {
   dispose(): void {
     for (const arrays of this.#arrays.values()) for (const array of arrays) array.dispose();
     this.#arrays.clear();
+    this.#disposed = true;
+  }
+
+  #check(): void {
+    if (this.#disposed) throw new FoldstepError('DISPOSED', 'this model is disposed; create another');
   }
 }
