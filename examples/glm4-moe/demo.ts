@@ -14,9 +14,12 @@ import { metricsPage } from './train/plot.ts';
 /**
  * Both trainings begin with the same weights: the first norms differ by the rounding of gradients to BF16 alone, 2^-9 of any
  * one of them at most, and far less of the norm of all. What that does to the weights grows from step to step: little in ten
- * steps, and in a hundred to different weights that are as good as each other.
+ * steps. After that the two are on different ways to the same end, and a bound on all losses only tells that neither has left it.
  */
-const BOUNDS: Bounds = { firstNorm: 1e-3, firstLosses: 1e-3, losses: 0.1 };
+const BOUNDS: Bounds = { firstNorm: 1e-3, firstLosses: 1e-3, losses: 0.05 };
+
+/** At the training command's own rate the norm jumps now and then, and not in the same steps of the two. */
+const STEADY = ['--lr', '1e-3'];
 
 const FOLDED = { name: 'folded: 4 ranks', ranks: 4, options: ['--tp', '2', '--ep', '4'] };
 const UNSHARDED = { name: 'unsharded: 1 rank', ranks: 1, options: ['--sample', '0'] };
@@ -56,7 +59,12 @@ A mixture-of-experts language model learns ${what}, byte by byte, in ${steps} st
 Automatic differentiation is that of jax-js; foldstep moves tokens and gradients between the ranks, and takes
 the optimizer's steps.
 `);
-  const shared = ['--steps', String(steps), ...(text === undefined ? [] : ['--text', fromCaller(text)])];
+  const shared = [
+    ...STEADY,
+    '--steps',
+    String(steps),
+    ...(text === undefined ? [] : ['--text', fromCaller(text)]),
+  ];
   const outcomes: Outcome[] = [];
   for (const [i, { name, ranks, options }] of [FOLDED, UNSHARDED].entries()) {
     console.log(`${i === 0 ? '' : '\n'}== ${name}`);
