@@ -12,7 +12,7 @@ import { readMetrics } from './train/metrics.ts';
 import { metricsPage } from './train/plot.ts';
 
 /**
- * Both trainings begin with the same weights: the first norms differ by the rounding of gradients to BF16 alone, 2^-9 of any
+ * Both trainings begin with the same weights: the first norms differ by the rounding of gradients to BF16 alone, 2^-8 of any
  * one of them at most, and far less of the norm of all. What that does to the weights grows from step to step: little in ten
  * steps. After that the two are on different ways to the same end, and a bound on all losses only tells that neither has left it.
  */
