@@ -7,7 +7,6 @@ export {
   type InitOptions,
   init,
   type Temporaries,
-  type UpdateArenas,
 } from './device/device.js';
 export type { ArrayOf, DType } from './device/dtype.js';
 export type {
@@ -18,6 +17,7 @@ export type {
   ReduceRequest,
   Team,
 } from './device/fold.js';
+export type { UpdateArenas } from './device/optimizer-operations.js';
 export { PeerWindow } from './device/peer-window.js';
 export {
   type ClearedRun,

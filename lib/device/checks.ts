@@ -1,4 +1,5 @@
 import { FoldstepError } from '../errors.js';
+import type { RawMemory } from '../native/types.js';
 import type { DType } from './dtype.js';
 import { View } from './view.js';
 
@@ -65,4 +66,9 @@ export function checkWhole(name: string, value: number, least: number): void {
     'INVALID_ARGUMENT',
     `${name} must be a whole number from ${least}; it is ${String(value)}`,
   );
+}
+
+/** Where a view lies, as raw operations take it. */
+export function spanOf({ buffer, byteOffset }: View): [RawMemory, number] {
+  return [buffer.handle, byteOffset];
 }

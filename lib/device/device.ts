@@ -2,17 +2,9 @@ import { checkFields } from '../arguments.js';
 import { FoldstepError } from '../errors.js';
 import { native, nativeAsync } from '../native/errors.js';
 import { addon } from '../native/load.js';
-import {
-  COLLECTIVES,
-  DEVICES,
-  DTYPES,
-  NORM_KINDS,
-  type RawBackend,
-  type RawMemory,
-  RULES,
-} from '../native/types.js';
+import { COLLECTIVES, DEVICES, DTYPES, type RawBackend } from '../native/types.js';
 import { Buffer } from './buffer.js';
-import { checkApart, checkLength, checkSameType, checkView, checkWhole, codeOf } from './checks.js';
+import { checkApart, checkLength, checkSameType, checkView, checkWhole, codeOf, spanOf } from './checks.js';
 import { Communicator } from './communicator.js';
 import {
   type AccumulateRequest,
@@ -23,6 +15,13 @@ import {
   type ReduceRequest,
   type Team,
 } from './fold.js';
+import {
+  enqueueFinishNorm,
+  enqueueNormPartials,
+  enqueuePowerScale,
+  enqueueUpdate,
+  type UpdateArenas,
+} from './optimizer-operations.js';
 import { PeerWindow } from './peer-window.js';
 import {
   type ClearedRun,
@@ -101,19 +100,6 @@ export async function init(options: InitOptions = {}): Promise<Device> {
     world.leave();
     throw error;
   }
-}
-
-/** The arenas of an update. The moments are laid out as the masters. */
-export interface UpdateArenas {
-  /** FP32, as are the accumulator and the moments. */
-  readonly master: View;
-  readonly accumulator: View;
-  /** BF16. */
-  readonly weight: View;
-  /** Not needed by SGD without momentum. */
-  readonly moment1?: View;
-  /** Adam and AdamW. */
-  readonly moment2?: View;
 }
 
 /** Bytes that foldstep's operations hold besides their arguments, as measured. */
@@ -289,27 +275,14 @@ export class Device extends Resource<RawBackend> {
     partials: View,
     stream = this.stream,
   ): void {
-    checkView('arena', arena, ['float32'], plan.arenaLength);
-    checkView('partials', partials, ['float64'], normScalars(plan.groups).partialsLength);
-    const code = codeOf('kind', NORM_KINDS, kind);
     native(() =>
-      this.handle.normPartials(
-        stream.handle,
-        plan.handle,
-        code,
-        p,
-        ...spanOf(arena),
-        ...scaleOf(kind, powerScale),
-        ...spanOf(partials),
-      ),
+      enqueueNormPartials(this.handle, stream.handle, { plan, kind, p, arena, powerScale, partials }),
     );
   }
 
   /** The scale for the kind `power`, from the partials of the kind `infinity` of every rank, in rank order. */
   powerScale(gathered: View, groups: number, ranks: number, scale: View, stream = this.stream): void {
-    checkGathered(gathered, groups, ranks);
-    checkView('scale', scale, ['float64'], 1);
-    native(() => this.handle.powerScale(stream.handle, ...spanOf(gathered), groups, ranks, ...spanOf(scale)));
+    native(() => enqueuePowerScale(this.handle, stream.handle, gathered, groups, ranks, scale));
   }
 
   /** The norm and what follows from it into `scalars` (FP64), from the partials of every rank, in rank order. */
@@ -320,24 +293,7 @@ export class Device extends Resource<RawBackend> {
     scalars: View,
     stream = this.stream,
   ): void {
-    const { kind, p, groups, ranks, maxNorm, groupMaxNorms = [] } = request;
-    checkGathered(gathered, groups, ranks);
-    checkView('scalars', scalars, ['float64'], normScalars(groups).length);
-    const code = codeOf('kind', NORM_KINDS, kind);
-    native(() =>
-      this.handle.finishNorm(
-        stream.handle,
-        code,
-        p,
-        groups,
-        ranks,
-        maxNorm,
-        Float64Array.from(groupMaxNorms),
-        ...spanOf(gathered),
-        ...scaleOf(kind, powerScale),
-        ...spanOf(scalars),
-      ),
-    );
+    native(() => enqueueFinishNorm(this.handle, stream.handle, request, gathered, powerScale, scalars));
   }
 
   /** One optimizer step with the coefficients in `scalars`; if they say skip, accumulators are cleared and no more. */
@@ -348,35 +304,7 @@ export class Device extends Resource<RawBackend> {
     scalars: View,
     stream = this.stream,
   ): void {
-    const { master, accumulator, weight, moment1, moment2 } = arenas;
-    checkView('master', master, ['float32'], plan.masterLength);
-    checkView('accumulator', accumulator, ['float32'], plan.accumulatorLength);
-    checkView('weight', weight, ['bfloat16'], plan.weightLength);
-    if (moment1) checkView('moment1', moment1, ['float32'], plan.masterLength);
-    if (moment2) checkView('moment2', moment2, ['float32'], plan.masterLength);
-    checkView('scalars', scalars, ['float64'], normScalars(plan.groups).length);
-    const rule = codeOf('rule', RULES, settings.rule);
-    native(() =>
-      this.handle.update(
-        stream.handle,
-        plan.handle,
-        rule,
-        settings.learningRate,
-        settings.weightDecay,
-        settings.momentum,
-        settings.nesterov,
-        settings.beta1,
-        settings.beta2,
-        settings.epsilon,
-        settings.step,
-        ...spanOf(master),
-        ...spanOf(accumulator),
-        ...spanOf(weight),
-        ...spanOrNone(moment1),
-        ...spanOrNone(moment2),
-        ...spanOf(scalars),
-      ),
-    );
+    native(() => enqueueUpdate(this.handle, stream.handle, plan, settings, arenas, scalars));
   }
 
   /**
@@ -396,23 +324,4 @@ function checkPair(source: View, target: View): void {
   checkView('target', target);
   checkLength('target', target, source.length);
   checkApart(source, target);
-}
-
-function checkGathered(gathered: View, groups: number, ranks: number): void {
-  checkWhole('ranks', ranks, 1);
-  checkView('gathered', gathered, ['float64'], ranks * normScalars(groups).partialsLength);
-}
-
-function scaleOf(kind: NormKind, powerScale: View | null): [RawMemory | null, number] {
-  if (kind !== 'power') return [null, 0];
-  checkView('powerScale', powerScale!, ['float64'], 1);
-  return spanOf(powerScale!);
-}
-
-function spanOrNone(view: View | undefined): [RawMemory | null, number] {
-  return view ? spanOf(view) : [null, 0];
-}
-
-function spanOf({ buffer, byteOffset }: View): [RawMemory, number] {
-  return [buffer.handle, byteOffset];
 }
