@@ -16,9 +16,9 @@ export function configFile(folder: string): string {
 }
 
 /**
- * Loads a folder's safetensors (F32 or BF16, Hugging Face's names) into model and optimizer; every rank reads its own part.
- * Throws, before anything is loaded, UNKNOWN_PARAMETER, INVALID_SHAPE and INVALID_DTYPE naming the tensor; FILE_UNREADABLE,
- * SAFETENSORS_INVALID.
+ * Loads a folder's safetensors (F32 or BF16, Hugging Face's names) into model and optimizer; every rank reads all and keeps
+ * its part. Throws, before anything is loaded, UNKNOWN_PARAMETER, INVALID_SHAPE and INVALID_DTYPE naming the tensor,
+ * INVALID_ARGUMENT for a value that is not finite; FILE_UNREADABLE, SAFETENSORS_INVALID.
  */
 export function loadWeights(
   folder: string,
@@ -41,10 +41,11 @@ export function loadWeights(
       { parameter: name },
     );
   }
-  for (const parameter of optimizer.parameters) {
-    optimizer.load(parameter.name, parameter.slice(device.rank, read(files, stored.get(parameter.name)!)));
-  }
-  for (const [name, values] of model.buffers) values.set(read(files, stored.get(name)!));
+  const valuesOf = (name: string) => read(files, stored.get(name)!);
+  const own = optimizer.parameters.map((parameter) => parameter.slice(device.rank, valuesOf(parameter.name)));
+  const biases = [...model.buffers.keys()].map(valuesOf);
+  for (const [i, { name }] of optimizer.parameters.entries()) optimizer.load(name, own[i]!);
+  for (const [i, values] of [...model.buffers.values()].entries()) values.set(biases[i]!);
 }
 
 /**
@@ -67,15 +68,22 @@ export async function saveWeights(
     if (device.rank === 0) tensors.push([name, { shape, values }]);
   }
   if (device.rank !== 0) return;
-  try {
-    mkdirSync(folder, { recursive: true });
+  // The weights first: a config without them would be a model that begins anew.
+  saving(folder, () => mkdirSync(folder, { recursive: true }));
+  writeSafetensors(join(folder, WEIGHTS), tensors, { format: 'pt' });
+  saving(folder, () => {
     if (resolve(folder) !== resolve(from)) copyFileSync(configFile(from), configFile(folder));
+  });
+}
+
+function saving(folder: string, attempt: () => void): void {
+  try {
+    attempt();
   } catch (cause) {
     throw new FoldstepError('FILE_UNWRITABLE', `cannot save to ${folder}: ${(cause as Error).message}`, {
       cause,
     });
   }
-  writeSafetensors(join(folder, WEIGHTS), tensors, { format: 'pt' });
 }
 
 interface StoredTensor {

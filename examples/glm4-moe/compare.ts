@@ -12,6 +12,8 @@ export interface Bounds {
   readonly losses: number;
   /** Of the first step's norms, relative. */
   readonly firstNorm: number;
+  /** Of the median parameter, relative to its largest element. */
+  readonly medianParameter: number;
 }
 
 /** One training: its steps, and the masters after the last. */
@@ -71,15 +73,22 @@ export function compareTrainings(training: Outcome, reference: Outcome): Compari
 
 /** What is beyond a bound, in words; nothing where the two trainings are the same. */
 export function beyond(comparison: Comparison, bounds: Bounds): string[] {
-  return (['firstNorm', 'firstLosses', 'losses'] as const)
+  const ofSteps = (['firstNorm', 'firstLosses', 'losses'] as const)
     .filter((what) => comparison[what].difference > bounds[what])
     .map((what) => `the ${what === 'firstNorm' ? 'norms' : 'losses'} of step ${comparison[what].step}`);
+  const median = medianOf(comparison);
+  const tooFar = median !== undefined && median.difference > bounds.medianParameter;
+  return tooFar ? [...ofSteps, 'half of the parameters'] : ofSteps;
+}
+
+function medianOf({ parameters }: Comparison): ParameterDifference | undefined {
+  return parameters[Math.floor(parameters.length / 2)];
 }
 
 /** As a table. */
 export function comparisonText(comparison: Comparison, bounds: Bounds): string {
   const { firstLosses, losses, firstNorm, norms, parameters } = comparison;
-  const [median, worst] = [parameters[Math.floor(parameters.length / 2)], parameters.at(-1)];
+  const [median, worst] = [medianOf(comparison), parameters.at(-1)];
   const rows = [
     ['largest difference', 'is', 'may be', 'where'],
     ['of the first norm, relative', text(firstNorm.difference), text(bounds.firstNorm), 'step 1'],
@@ -89,7 +98,7 @@ export function comparisonText(comparison: Comparison, bounds: Bounds): string {
     [
       'of the median parameter, relative to its largest element',
       text(median?.difference),
-      '',
+      text(bounds.medianParameter),
       median?.name ?? '',
     ],
     ['of the worst parameter', text(worst?.difference), '', worst?.name ?? ''],

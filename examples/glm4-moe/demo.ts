@@ -3,6 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { extname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Command } from 'commander';
+import { FoldstepError } from 'foldstep';
 import { SafetensorsFile } from 'foldstep/safetensors';
 import { runJob } from '#lib/launch/job.js';
 import { type Bounds, beyond, compareTrainings, comparisonText, type Outcome } from './compare.ts';
@@ -16,7 +17,7 @@ import { metricsPage } from './train/plot.ts';
  * one of them at most, and far less of the norm of all. What that does to the weights grows from step to step: little in ten
  * steps. After that the two are on different ways to the same end, and a bound on all losses only tells that neither has left it.
  */
-const BOUNDS: Bounds = { firstNorm: 1e-3, firstLosses: 1e-3, losses: 0.05 };
+const BOUNDS: Bounds = { firstNorm: 1e-3, firstLosses: 1e-3, losses: 0.05, medianParameter: 0.1 };
 
 /** At the training command's own rate the norm jumps now and then, and not in the same steps of the two. */
 const STEADY = ['--lr', '1e-3'];
@@ -47,7 +48,12 @@ try {
 /** Gives the exit code: 0 where the two trainings are the same. */
 async function demo({ text, steps, output: named }: DemoOptions): Promise<number> {
   const output = fromCaller(named);
-  mkdirSync(output, { recursive: true });
+  try {
+    mkdirSync(output, { recursive: true });
+  } catch (cause) {
+    const why = (cause as Error).message;
+    throw new FoldstepError('FILE_UNWRITABLE', `--output ${output} cannot be made: ${why}`, { cause });
+  }
   const what = text === undefined ? "TypeScript's declaration files" : text;
   console.log(`
 A mixture-of-experts language model learns ${what}, byte by byte, in ${steps} steps, twice:
@@ -90,7 +96,7 @@ first steps, where little has come together, must therefore agree far better tha
 The curves of both: ${page}`);
   const faults = beyond(comparison, BOUNDS);
   if (faults.length > 0) console.log(`DIFFERENT: ${faults.join(' and ')} are further apart than they may be`);
-  else console.log('THE SAME TRAINING: losses and the first norms are as close as they must be');
+  else console.log('THE SAME TRAINING: losses, the first norms and parameters are as close as they must be');
   return faults.length > 0 ? 1 : 0;
 }
 

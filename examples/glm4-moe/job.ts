@@ -9,6 +9,9 @@ import type { Batch } from './train/model.ts';
 import { declarationText, fileText, splitText } from './train/text.ts';
 import { Trainer } from './train/trainer.ts';
 
+/** The held-out loss is of as many sequences as so many steps, in batches no larger than the training's. */
+const EVALUATION_STEPS = 4;
+
 /** Everything that one rank trains with. */
 export interface Job {
   readonly device: Device;
@@ -16,6 +19,8 @@ export interface Job {
   readonly model: Glm4Moe;
   readonly optimizer: FoldedOptimizer;
   readonly trainer: Trainer;
+  /** Where the weights are from, for people. */
+  readonly weights: string;
   /** Held-out text, this rank's. */
   readonly evaluation: readonly Batch[];
   dispose(): void;
@@ -29,13 +34,16 @@ export async function openJob(settings: Settings, schedule: Schedule): Promise<J
   const config = readConfig(configFile(folder));
   const text = splitText(settings.text === undefined ? declarationText() : fileText(settings.text));
   checkHeldOut(text.heldOut.length, settings.length);
+  for (const part of [text.train, text.heldOut, Buffer.from(settings.prompt)]) {
+    checkBytes(part, config.vocabSize);
+  }
   const dataRank = mesh.grid('dense').coordinate(device.rank, 'dp');
   const shared = { length: settings.length, dataRanks: mesh.dp, dataRank };
   const batches = textBatches(text.train, { ...shared, sequences: settings.batch, microbatches }, seed);
   const evaluation = evaluationBatches(text.heldOut, {
     ...shared,
-    sequences: settings.batch,
-    microbatches: 1,
+    sequences: EVALUATION_STEPS * settings.batch,
+    microbatches: EVALUATION_STEPS * microbatches,
   });
 
   const model = await Glm4Moe.create({ device, mesh, config });
@@ -53,7 +61,8 @@ export async function openJob(settings: Settings, schedule: Schedule): Promise<J
     // Of its own: what is accumulated must not wait behind the model's collectives, nor they behind it.
     stream: device.createStream(),
   });
-  if (hasWeights(folder)) {
+  const stored = hasWeights(folder);
+  if (stored) {
     loadWeights(folder, model, optimizer, device);
   } else {
     for (const [i, parameter] of optimizer.parameters.entries()) {
@@ -69,12 +78,22 @@ export async function openJob(settings: Settings, schedule: Schedule): Promise<J
     model,
     optimizer,
     trainer,
+    weights: stored ? `from ${folder}` : `fresh, of seed ${seed}`,
     evaluation,
     dispose() {
       optimizer.dispose();
       model.dispose();
     },
   };
+}
+
+function checkBytes(bytes: Uint8Array, vocabulary: number): void {
+  const outside = bytes.find((byte) => byte >= vocabulary);
+  if (outside === undefined) return;
+  throw new FoldstepError(
+    'INVALID_ARGUMENT',
+    `the text or the prompt has byte ${outside}, and vocab_size is ${vocabulary}; text is bytes: make it 256`,
+  );
 }
 
 function checkHeldOut(bytes: number, length: number): void {

@@ -73,10 +73,7 @@ export function trainCommand(): Command {
     .option('--tp <lanes>', 'tensor lanes', whole(1), 1)
     .option('--ep <ranks>', 'ranks that share the experts out', whole(1), 1)
     .addOption(
-      new Option('--zero <stage>', 'what the data ranks share out')
-        .choices(['0', '1', '2'])
-        .argParser(Number)
-        .default(1),
+      new Option('--zero <stage>', 'what the data ranks share out').choices(['0', '1', '2']).default('1'),
     )
     .option('--steps <count>', 'to train; with 0 the model is only evaluated', whole(0), 200)
     .option('--batch <sequences>', 'of a step, over all data ranks and micro-batches', whole(1), 8)
@@ -109,10 +106,15 @@ export function trainCommand(): Command {
 /** What a parsed command line says. */
 export function settingsOf(command: Command): Settings {
   const options = command.opts<
-    Omit<Settings, 'maxNorm' | 'warmup'> & { maxNorm: number; warmup: number | undefined }
+    Omit<Settings, 'maxNorm' | 'warmup' | 'zero'> & {
+      maxNorm: number;
+      warmup: number | undefined;
+      zero: string;
+    }
   >();
   return {
     ...options,
+    zero: Number(options.zero) as Settings['zero'],
     maxNorm: options.maxNorm === 0 ? null : options.maxNorm,
     warmup: options.warmup ?? Math.floor(options.steps / 10),
   };
@@ -132,7 +134,7 @@ export function scheduleOf({ schedule, lr, warmup, steps }: Settings): Schedule 
 export function whole(least: number): (text: string) => number {
   return (text) => {
     const value = Number(text);
-    if (Number.isSafeInteger(value) && value >= least) return value;
+    if (text.trim() !== '' && Number.isSafeInteger(value) && value >= least) return value;
     throw new InvalidArgumentError(`It must be a whole number of at least ${least}.`);
   };
 }

@@ -1,5 +1,4 @@
-import { accessSync, constants, mkdirSync, writeFileSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { accessSync, closeSync, constants, mkdirSync, openSync, writeFileSync } from 'node:fs';
 import { FoldstepError } from 'foldstep';
 import { saveWeights } from './checkpoint.ts';
 import { endBy } from './failure.ts';
@@ -22,21 +21,25 @@ async function main(settings: Settings): Promise<void> {
   const first = job.device.rank === 0;
   if (first) prepareOutputs(settings);
   const steps = await train(job, settings);
+  // Before anything that could fail: it is what the training was for.
+  if (save !== undefined) await saveWeights(save, settings.model, job.model, job.optimizer, job.device);
   if (first && plot !== undefined) {
     const page = metricsPage([{ name: 'this run', steps }], describe(job, settings));
     writing(`--plot ${plot}`, () => writeFileSync(plot, page));
   }
   await conclude(job, settings);
-  if (save !== undefined) await saveWeights(save, settings.model, job.model, job.optimizer, job.device);
   job.dispose();
 }
 
-/** Makes the folder to save to. Finds out before the training what could not be written after it. */
+/** Makes the folder to save to and the file to draw to: what cannot be written is found out before the training. */
 function prepareOutputs({ plot, save }: Settings): void {
-  if (save !== undefined) writing(`--save ${save}`, () => mkdirSync(save, { recursive: true }));
-  if (plot !== undefined) {
-    writing(`--plot ${plot}`, () => accessSync(dirname(resolve(plot)), constants.W_OK));
+  if (save !== undefined) {
+    writing(`--save ${save}`, () => {
+      mkdirSync(save, { recursive: true });
+      accessSync(save, constants.W_OK);
+    });
   }
+  if (plot !== undefined) writing(`--plot ${plot}`, () => closeSync(openSync(plot, 'a')));
 }
 
 function writing(option: string, attempt: () => void): void {
@@ -84,8 +87,8 @@ async function conclude({ device, model, trainer, evaluation }: Job, settings: S
   if (first) console.log(`sample:\n${text}`);
 }
 
-function describe({ device, mesh, optimizer }: Job, { zero }: Settings): string {
+function describe({ device, mesh, optimizer, weights }: Job, { zero }: Settings): string {
   const parameters = optimizer.parameters.reduce((sum, { logicalSize }) => sum + logicalSize, 0);
   const { tp, dp, ep, edp } = mesh;
-  return `${parameters.toLocaleString('en')} parameters on ${device.size} ${device.size === 1 ? 'rank' : 'ranks'}: tp ${tp} x dp ${dp}, ep ${ep} x edp ${edp}, ZeRO ${zero}, path ${optimizer.path}`;
+  return `${parameters.toLocaleString('en')} parameters on ${device.size} ${device.size === 1 ? 'rank' : 'ranks'}: tp ${tp} x dp ${dp}, ep ${ep} x edp ${edp}, ZeRO ${zero}, path ${optimizer.path}; weights ${weights}`;
 }

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { FoldstepError, fromBFloat16 } from 'foldstep';
 import { SafetensorsFile } from 'foldstep/safetensors';
@@ -9,8 +9,15 @@ export const WEIGHTS = 'model.safetensors';
 const INDEX = 'model.safetensors.index.json';
 const INDEX_SCHEMA = v.looseObject({ weight_map: v.record(v.string(), v.string()) });
 
+/** Throws INVALID_ARGUMENT for safetensors of other names: to begin with fresh weights beside them cannot be meant. */
 export function hasWeights(folder: string): boolean {
-  return existsSync(join(folder, WEIGHTS)) || existsSync(join(folder, INDEX));
+  if (existsSync(join(folder, WEIGHTS)) || existsSync(join(folder, INDEX))) return true;
+  const other = readdirSync(folder).find((name) => name.endsWith('.safetensors'));
+  if (other === undefined) return false;
+  throw new FoldstepError(
+    'INVALID_ARGUMENT',
+    `${folder} has ${other}, but neither ${WEIGHTS} nor ${INDEX}: name it so, or bring the index of its parts`,
+  );
 }
 
 /** The tensors that a folder's safetensors files hold, FP32 or BF16. */
@@ -66,10 +73,20 @@ export class WeightFiles {
     }
   }
 
-  /** Of a tensor that `check` has let through. */
+  /** Of a tensor that `check` has let through. Throws INVALID_ARGUMENT where a value is not finite: nothing could be trained. */
   read(name: string): Float32Array {
     const file = this.#files.get(name)!;
-    return file.tensors.get(name)!.dtype === 'BF16' ? fromBFloat16(file.bfloat16(name)) : file.float32(name);
+    const values =
+      file.tensors.get(name)!.dtype === 'BF16' ? fromBFloat16(file.bfloat16(name)) : file.float32(name);
+    const wrong = values.findIndex((value) => !Number.isFinite(value));
+    if (wrong < 0) return values;
+    throw new FoldstepError(
+      'INVALID_ARGUMENT',
+      `${name} in ${file.file} is ${values[wrong]} at element ${wrong}`,
+      {
+        parameter: name,
+      },
+    );
   }
 }
 

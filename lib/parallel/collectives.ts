@@ -10,7 +10,8 @@ import { Scratch, TeamScratch } from './scratch.js';
 
 /**
  * Collectives of a group of ranks on arrays of JavaScript: what a model's forward and backward need of other ranks. All
- * members call the same with the same counts, in one order, one call at a time; a group of one communicates nothing.
+ * members call the same with the same counts, in one order, one call at a time, and leave what they gave alone until it has
+ * resolved; a group of one communicates nothing.
  *
  * Every call throws INVALID_ARGUMENT, INVALID_LENGTH, DISPOSED or BUSY before anything is sent, and rejects on every member
  * with OPERATION_MISMATCH where members differ, DEADLINE_EXCEEDED where one does not come. After a refusal of these, the

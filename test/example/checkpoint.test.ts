@@ -87,7 +87,11 @@ describe('weights of a GLM4-MoE in files', () => {
         renameSync(join(folder, 'model.safetensors'), join(folder, file));
       }
       const map = Object.fromEntries(tensors.map(([name], i) => [name, files[i % 2]!]));
-      expect(hasWeights(folder)).to.equal(false);
+      // Fresh weights beside these cannot be meant.
+      expect(() => hasWeights(folder)).to.throw(
+        FoldstepError,
+        /neither model.safetensors nor model.safetensors.index/,
+      );
       writeFileSync(join(folder, 'model.safetensors.index.json'), JSON.stringify({ weight_map: map }));
       expect(hasWeights(folder)).to.equal(true);
       expect(await loaded(folder)).to.deep.equal(bitsOf(originalTensors()));
@@ -189,6 +193,19 @@ describe('weights of a GLM4-MoE in files', () => {
         'INVALID_DTYPE',
         `${NORM} is I32 in `,
       ));
+
+    it('are told by a value that is not finite', async () => {
+      const norm = new Float32Array(32).fill(1);
+      norm[7] = Number.NaN;
+      await refused(changed(NORM, { shape: [32], values: norm }), 'INVALID_ARGUMENT', `${NORM} in `);
+      const biases = new Float32Array(16);
+      biases[3] = Number.POSITIVE_INFINITY;
+      await refused(
+        changed(BIAS, { shape: [16], values: biases }),
+        'INVALID_ARGUMENT',
+        'Infinity at element 3',
+      );
+    });
 
     it('are told where the config is of another model', async () => {
       await refused(originalTensors(), 'INVALID_SHAPE', 'model.embed_tokens.weight is [128, 32]', {

@@ -56,7 +56,7 @@ describe('the comparison of two trainings', () => {
   });
   after(() => rmSync(folder, { recursive: true, force: true }));
 
-  const BOUNDS = { firstNorm: 0.001, firstLosses: 0.01, losses: 0.1 };
+  const BOUNDS = { firstNorm: 0.001, firstLosses: 0.01, losses: 0.1, medianParameter: 0.5 };
   const reference = () => outcome([5, 4, 3], [2, 2, 2], { a: [1, -4], b: [1, 2], c: [10, 0], zero: [0, 0] });
 
   function outcome(losses: number[], norms: number[], masters: Record<string, number[]>): Outcome {
@@ -91,7 +91,7 @@ describe('the comparison of two trainings', () => {
     });
     const text = comparisonText(comparison, BOUNDS);
     expect(text)
-      .to.match(/median parameter.* 2\.5e-1 +a$/m)
+      .to.match(/median parameter.* 2\.5e-1 +5\.0e-1 +a$/m)
       .and.to.match(/worst parameter +2\.5e-1 +b$/m);
   });
 
@@ -111,6 +111,16 @@ describe('the comparison of two trainings', () => {
       const comparison = compareTrainings(outcome([...losses], [...norms], masters), expected);
       expect(beyond(comparison, BOUNDS)).to.deep.equal(faults);
     }
+  });
+
+  it('finds half of the parameters too far away, not a single one', () => {
+    const expected = reference();
+    const far = (masters: Record<string, number[]>) =>
+      beyond(compareTrainings(outcome([5, 4, 3], [2, 2, 2], masters), expected), BOUNDS);
+    expect(far({ a: [9, -4], b: [1, 2], c: [10, 0], zero: [0, 0] })).to.deep.equal([]);
+    expect(far({ a: [9, -4], b: [9, 2], c: [10, 0], zero: [0, 0] })).to.deep.equal([
+      'half of the parameters',
+    ]);
   });
 
   it('is refused for trainings of different lengths', async () => {

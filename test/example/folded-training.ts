@@ -13,7 +13,7 @@ const STEPS = 10;
 export const MODES = {
   bfloat16: { update: sgd({ lr: 0.01 }), gradientType: 'bfloat16', rate: 0.01 },
   float32: { update: sgd({ lr: 0.01 }), gradientType: 'float32', rate: 0.01 },
-  adamw: { update: adamw({ lr: 3e-4 }), gradientType: 'bfloat16', rate: 3e-4 },
+  adamw: { update: adamw({ lr: 5e-5 }), gradientType: 'bfloat16', rate: 5e-5 },
 } as const;
 export type Mode = keyof typeof MODES;
 

@@ -34,7 +34,9 @@ describe('the training command', () => {
     const { code, stdout, stderr } = trained;
     expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
     const [first, ...lines] = stdout.split('\n');
-    expect(first).to.match(/^317,344 parameters on 4 ranks: tp 2 x dp 2, ep 4 x edp 1, ZeRO 1, path \w+$/);
+    expect(first).to.match(
+      /^317,344 parameters on 4 ranks: tp 2 x dp 2, ep 4 x edp 1, ZeRO 1, path \w+; weights fresh, of seed 0$/,
+    );
     // One line for every tenth step, the first and the last.
     for (const [i, step] of [' 1', '10', '11'].entries()) {
       expect(lines[i]).to.match(
@@ -43,6 +45,33 @@ describe('the training command', () => {
     }
     expect(lines[3]).to.match(/^held-out loss \d\.\d{4} nats a byte \(\d\.\d{3} bits\)$/);
     expect(lines.slice(4).join('\n')).to.match(/^sample:\nexport /);
+  });
+
+  it('gives the same bits where the optimizer is on a GPU: the device is all that changes', async () => {
+    const metricsOn = async (device: string) => {
+      const file = scratch(device);
+      const options = [
+        '--tp',
+        '2',
+        '--ep',
+        '2',
+        '--steps',
+        '2',
+        '--warmup',
+        '0',
+        '--sample',
+        '0',
+        '--overlap',
+      ];
+      const { code, stderr } = await train(2, ...sizes, ...options, '--device', device, '--metrics', file);
+      expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
+      return readMetrics(file).map(({ loss, gradNorm, clipCoefficient }) => ({
+        loss,
+        gradNorm,
+        clipCoefficient,
+      }));
+    };
+    expect(await metricsOn('simulated')).to.deep.equal(await metricsOn('cpu'));
   });
 
   it('writes metrics of every step, with a falling loss, and their curves', () => {
@@ -60,6 +89,7 @@ describe('the training command', () => {
       ...['--model', scratch('saved'), '--steps', '0', '--prompt', 'export ', '--sample', '8'],
     );
     expect({ code: loaded.code, stderr: loaded.stderr }).to.deep.equal({ code: 0, stderr: '' });
+    expect(loaded.stdout).to.contain(`; weights from ${scratch('saved')}\n`);
     const lossOf = ({ stdout }: Finished) => Number(/held-out loss ([\d.]+)/.exec(stdout)?.[1]);
     // The weights are the BF16 of the same FP32 masters in both. The sums over two lanes and two data ranks are made in
     // another order: some 1e-7 of a loss of a few nats, so the fourth digit behind the point may round the other way.
@@ -95,7 +125,7 @@ describe('the training command', () => {
       'a place that cannot be written, before it trains,',
       1,
       ['--plot', '/nowhere/plot.html'],
-      "error: FILE_UNWRITABLE: --plot /nowhere/plot.html cannot be written: ENOENT: no such file or directory, access '/nowhere'",
+      "error: FILE_UNWRITABLE: --plot /nowhere/plot.html cannot be written: ENOENT: no such file or directory, open '/nowhere/plot.html'",
     ],
     ['an unknown option', 2, ['--lanes', '2'], "error: unknown option '--lanes'"],
   ] as const) {

@@ -2,7 +2,8 @@ import type { Glm4MoeConfig } from '../config.ts';
 
 /**
  * The experts of each token, [tokens, topK], best first, from sigmoid scores [tokens, experts] plus the correction bias:
- * of the `topGroups` groups with the largest sums of their best two, the `topK` best. Ties go to the lower index.
+ * of the `topGroups` groups with the largest sums of their best two, the `topK` best. Ties go to the lower index. As in
+ * transformers 5, no expert of another group is chosen; versions before gave those a score of 0, above a negative one.
  */
 export function chooseExperts(
   scores: Float32Array,

@@ -37,14 +37,19 @@ export type StepMetrics = v.InferOutput<typeof schema>;
 /** Writes steps as lines of JSON, each at once: what a run that is stopped has done is in the file. */
 export class MetricsWriter implements Disposable {
   readonly #descriptor: number;
+  readonly #file: string;
 
   /** A file that is there is overwritten: a file has the steps of one run. Throws INVALID_ARGUMENT. */
   constructor(file: string) {
+    this.#file = file;
     this.#descriptor = accessing(`the metrics ${file} cannot be written`, () => openSync(file, 'w'));
   }
 
+  /** Throws INVALID_ARGUMENT where the file takes no more. */
   write(metrics: StepMetrics): void {
-    writeSync(this.#descriptor, `${JSON.stringify(metrics)}\n`);
+    accessing(`the metrics ${this.#file} cannot be written`, () =>
+      writeSync(this.#descriptor, `${JSON.stringify(metrics)}\n`),
+    );
   }
 
   dispose(): void {

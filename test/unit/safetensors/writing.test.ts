@@ -1,4 +1,5 @@
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import fc from 'fast-check';
@@ -116,6 +117,20 @@ describe('writing safetensors', () => {
     refused([['a', scalar]], 'INVALID_ARGUMENT', /metadata step must be text; it is 3/, { step: 3 });
     expect(readFileSync(file, 'utf8')).to.equal('as it was');
     expect(readdirSync(scratch.folder)).to.deep.equal(['model.safetensors']);
+  });
+
+  it('follows a link, and refuses what is no regular file', () => {
+    const [link, pipe] = [join(scratch.folder, 'link'), join(scratch.folder, 'pipe')];
+    symlinkSync(file, link);
+    writeSafetensors(link, [['a', scalar]]);
+    expect(lstatSync(link).isSymbolicLink()).to.equal(true);
+    expect([...new SafetensorsFile(file).float32('a')]).to.deep.equal([1.5]);
+    execFileSync('mkfifo', [pipe]);
+    expect(() => writeSafetensors(pipe, [['a', scalar]]))
+      .to.throw(FoldstepError, /no regular file/)
+      .with.property('code', 'FILE_UNWRITABLE');
+    expect(lstatSync(pipe).isFIFO()).to.equal(true);
+    for (const made of [link, pipe]) rmSync(made);
   });
 
   it('says which file cannot be written, and leaves nothing beside it', () => {
