@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { FoldstepError } from '../errors.js';
+import { startsOf } from './plan.js';
 
 /** Floats that carry the fingerprint of a list of counts: 16 bits each, which survive being added to zeros. */
 const FINGERPRINT = 4;
@@ -16,7 +17,7 @@ export class Parts {
   /** Of all shards. */
   readonly length: number;
   readonly #head: number;
-  readonly #starts: readonly number[];
+  readonly #starts: Int32Array;
   readonly #fingerprint: Float32Array;
 
   constructor(counts: readonly number[]) {
@@ -25,12 +26,7 @@ export class Parts {
     this.#head = FINGERPRINT * counts.length;
     this.shardLength = this.#head + counts.reduce((longest, count) => Math.max(longest, count), 0);
     this.length = this.shardLength * counts.length;
-    let next = 0;
-    this.#starts = counts.map((count) => {
-      const start = next;
-      next += count;
-      return start;
-    });
+    this.#starts = startsOf(counts);
   }
 
   /** Where a member's part lies among all parts, one after the other. */

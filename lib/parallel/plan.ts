@@ -82,7 +82,8 @@ function orderForExperts(counts: readonly Int32Array[], local: Span): Int32Array
   return order;
 }
 
-function startsOf(counts: ArrayLike<number>): Int32Array {
+/** Where each of some runs begins, which lie one after the other. */
+export function startsOf(counts: ArrayLike<number>): Int32Array {
   const starts = new Int32Array(counts.length);
   for (let i = 1; i < counts.length; i++) starts[i] = starts[i - 1]! + counts[i - 1]!;
   return starts;

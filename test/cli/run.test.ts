@@ -93,8 +93,8 @@ describe('foldstep run', function () {
 
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGKILL'] as const) {
     it(`leaves no process and no shared segment behind when it gets ${signal}`, async function () {
-      // The segments are Open MPI's own. Where its launcher has lost its parent and its ranks end while it tidies up, it leaves
-      // one now and then, once in some dozens of times on a busy host; what always leaves them fails twice.
+      // The segments are Open MPI's own. Where its launcher has lost its parent and its ranks end while it tidies up, it was seen
+      // to leave some, once, on a busy host; what always leaves them fails twice.
       if (signal === 'SIGKILL') this.retries(1);
       const file = scratch.write(
         `${signal}.mjs`,

@@ -47,7 +47,7 @@ describe('weights of a GLM4-MoE in files', () => {
   it('come through four ranks, from loading to saving, bit for bit, with the config', async () => {
     await withFolder(async (folder) => {
       const target = join(folder, 'new');
-      const outcomes = await job(4, '../../example/checkpoint-four', { FOLDSTEP_TEST_FOLDER: target });
+      const outcomes = await job(4, 'example/checkpoint-four', { FOLDSTEP_TEST_FOLDER: target });
       values(outcomes['saves']);
       expect(await loaded(target)).to.deep.equal(bitsOf(originalTensors()));
       const config = (of: string) => readFileSync(join(of, 'config.json'), 'utf8');

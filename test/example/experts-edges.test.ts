@@ -11,7 +11,7 @@ describe('a folded GLM4-MoE at the edges of routing, against one rank', () => {
     const device = await init({ launcher: 'none' });
     alone = await edgeResults(device, {}, EDGES);
     device.dispose();
-    outcomes = await job(4, '../../example/experts-edges-four');
+    outcomes = await job(4, 'example/experts-edges-four');
   });
 
   const float32Of = (text: string): Float32Array =>

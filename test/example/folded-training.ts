@@ -1,9 +1,10 @@
 import type { Device } from '#lib/device/device.js';
 import type { MeshSizes } from '#lib/mesh/mesh.js';
-import { FoldedOptimizer } from '#lib/optimizer/folded-optimizer.js';
+import type { FoldedOptimizer } from '#lib/optimizer/folded-optimizer.js';
 import { adamw } from '#lib/update/adam.js';
 import { sgd } from '#lib/update/sgd.js';
 import type { RouterDecision } from '../../examples/glm4-moe/model/routed.js';
+import { collectingOptimizer } from './model-cases-support.js';
 import type { Decision } from './routing-flips.js';
 import { mastersOf, smallTraining, type Training } from './small-training.js';
 
@@ -103,14 +104,7 @@ class Magnitudes {
   }
 
   static async of(device: Device, { mesh, model }: Training): Promise<Magnitudes> {
-    const optimizer = await FoldedOptimizer.create({
-      device,
-      mesh,
-      parameters: model.parameters,
-      update: sgd({ lr: 0 }),
-      gradientType: 'float32',
-      zeroStage: 0,
-    });
+    const optimizer = await collectingOptimizer(device, mesh, model);
     const backward = model.backward.bind(model);
     model.backward = (batch, scale, sink) =>
       backward(batch, scale, (gradients) => {

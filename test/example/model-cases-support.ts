@@ -42,15 +42,9 @@ export async function openModel(
   return opened;
 }
 
-/** The same without weights. */
-export async function freshModel(
-  device: Device,
-  folder: string,
-  sizes: Omit<MeshSizes, 'world'> = {},
-): Promise<OpenModel> {
-  const mesh = new Mesh({ world: device.size, ...sizes });
-  const model = await Glm4Moe.create({ device, mesh, config: readConfig(configFile(folder)) });
-  const optimizer = await FoldedOptimizer.create({
+/** An optimizer that takes FP32 gradients whole and moves nothing. Collective. */
+export function collectingOptimizer(device: Device, mesh: Mesh, model: Glm4Moe): Promise<FoldedOptimizer> {
+  return FoldedOptimizer.create({
     device,
     mesh,
     parameters: model.parameters,
@@ -58,6 +52,17 @@ export async function freshModel(
     gradientType: 'float32',
     zeroStage: 0,
   });
+}
+
+/** What `openModel` gives, without weights. */
+export async function freshModel(
+  device: Device,
+  folder: string,
+  sizes: Omit<MeshSizes, 'world'> = {},
+): Promise<OpenModel> {
+  const mesh = new Mesh({ world: device.size, ...sizes });
+  const model = await Glm4Moe.create({ device, mesh, config: readConfig(configFile(folder)) });
+  const optimizer = await collectingOptimizer(device, mesh, model);
   return {
     mesh,
     model,

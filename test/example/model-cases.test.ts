@@ -56,8 +56,8 @@ describe('a whole Hugging Face GLM4-MoE on one rank', () => {
 describe('a whole Hugging Face GLM4-MoE, folded', () => {
   const jobs = {} as Record<'two' | 'four', Record<string, Outcome[]>>;
   before(async () => {
-    jobs.two = await job(2, '../../example/model-cases-two');
-    jobs.four = await job(4, '../../example/model-cases-four');
+    jobs.two = await job(2, 'example/model-cases-two');
+    jobs.four = await job(4, 'example/model-cases-four');
   });
 
   const meshes = [

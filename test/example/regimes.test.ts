@@ -15,7 +15,7 @@ describe('200 steps on four ranks (tp 2, ep 4) in which other experts are hot ev
     device.dispose();
     // The young generation grows with how fast a process happens to allocate, up to 48 MB: here it is kept small.
     const environment = { NODE_OPTIONS: '--max-semi-space-size=2' };
-    ranks = values((await job(4, '../../example/regimes-scenarios', environment))['tp2ep4']);
+    ranks = values((await job(4, 'example/regimes-scenarios', environment))['tp2ep4']);
   });
 
   it('leaves half of the experts without a token, and with them two of the four ranks', () => {

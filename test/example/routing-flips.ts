@@ -50,13 +50,7 @@ export function routingFlips(
   });
 }
 
-/** Whether the two runs' scores were so close that their difference decided. */
-export function isTie({ between, scores: [first, second], difference }: Flip): boolean {
-  // Each of the two that are compared is a score, or a sum of two, and may have moved by that much.
-  const most = (between === 'experts' ? 2 : 4) * difference + 1e-6;
-  return first[0] - first[1] <= most && second[1] - second[0] <= most;
-}
-
+/** For people: what was tied, and by how much. */
 export function flipText({ step, layer, token, between, taken, scores, difference }: Flip): string {
   const [first, second] = scores.map((pair) => pair.map((score) => score.toFixed(6)).join(' against '));
   return `step ${step}, layer ${layer}, token ${token}: ${between} ${taken.join(' and ')} had ${first}, then ${second}; scores differ by up to ${difference.toExponential(1)}`;

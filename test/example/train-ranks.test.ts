@@ -8,7 +8,7 @@ describe('the training loop on four ranks', () => {
   let alone: number[];
 
   before(async () => {
-    outcomes = await job(4, '../../example/train-scenarios');
+    outcomes = await job(4, 'example/train-scenarios');
     const device = await init({ launcher: 'none' });
     const { trainer, optimizer } = await bigramTraining(device);
     alone = await lossesOf(trainer, 20);

@@ -6,7 +6,7 @@ import type { Variant } from './variants-scenarios.js';
 describe('GLM4-MoE on four ranks (tp 2, ep 4), three steps of the same data', () => {
   let outcomes: Record<string, Outcome[]>;
   before(async () => {
-    outcomes = await job(4, '../../example/variants-scenarios');
+    outcomes = await job(4, 'example/variants-scenarios');
   });
 
   it('is one step in 1, 2 or 4 micro-batches: FP32 sums in another order', () => {

@@ -53,7 +53,7 @@ export function foldstep(args: readonly string[], env?: Readonly<Record<string, 
 }
 
 /**
- * Starts a real job of `ranks` ranks that runs every scenario that `module` (a file of test/ranks/scenarios) exports, in
+ * Starts a real job of `ranks` ranks that runs every scenario that `module` (a file of test/ranks/scenarios, or one of test by its path) exports, in
  * order; gives each scenario's outcomes by name, one per rank.
  */
 export async function job(

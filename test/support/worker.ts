@@ -7,7 +7,9 @@ import type { Outcome } from './job.js';
 // One rank of a job: runs every scenario of a module and leaves the outcomes in a file of its own, since what ranks print
 // may be mixed line by line.
 const [module, directory] = process.argv.slice(2) as [string, string];
-const scenarios = (await import(`../ranks/scenarios/${module}.js`)) as Record<string, unknown> & {
+const scenarios = (await import(
+  `../${module.includes('/') ? module : `ranks/scenarios/${module}`}.js`
+)) as Record<string, unknown> & {
   /** Of everything that waits for another rank. */
   deadlineMs?: number;
   /** One name per rank: ranks of different names do not share memory. */
