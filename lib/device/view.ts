@@ -1,10 +1,14 @@
+import { checkInstance } from '../arguments.js';
 import { FoldstepError } from '../errors.js';
+import { Genuine } from '../genuine.js';
 import { native } from '../native/errors.js';
-import type { Buffer } from './buffer.js';
+import { show } from '../show.js';
+import { type TypedArrayKind, typedArray } from '../typed-arrays.js';
+import { Buffer } from './buffer.js';
 import { ARRAY_CONSTRUCTORS, type ArrayOf, bytesOf, type DType } from './dtype.js';
 
 /** A run of elements of one type in a buffer. Cheap: it owns nothing. Made by `Buffer.view`. */
-export class View<D extends DType = DType> {
+export class View<D extends DType = DType> extends Genuine {
   readonly buffer: Buffer;
   readonly dtype: D;
   /** From the buffer's start. */
@@ -13,25 +17,31 @@ export class View<D extends DType = DType> {
   readonly length: number;
   #array: ArrayOf<D> | undefined;
 
-  /** Throws INVALID_DTYPE, INVALID_ARGUMENT for a misaligned offset, INVALID_LENGTH for a run that leaves the buffer. */
-  constructor(buffer: Buffer, dtype: D, byteOffset: number, length: number) {
+  /**
+   * `length` elements, by default all that fit. Throws INVALID_DTYPE, INVALID_ARGUMENT for a misaligned offset, INVALID_LENGTH
+   * for a run that leaves the buffer.
+   */
+  constructor(buffer: Buffer, dtype: D, byteOffset: number, length?: number) {
+    super();
+    checkInstance('buffer', buffer, Buffer);
     const size = bytesOf(dtype);
     if (!isSize(byteOffset) || (buffer.skew + byteOffset) % size !== 0) {
       throw new FoldstepError(
         'INVALID_ARGUMENT',
-        `a ${dtype} view must begin at a multiple of ${size} bytes; it begins at ${byteOffset}${buffer.skew === 0 ? '' : ` of memory that begins at ${buffer.skew}`}`,
+        `a ${dtype} view must begin at a multiple of ${size} bytes; it begins at ${show(byteOffset)}${buffer.skew === 0 ? '' : ` of memory that begins at ${buffer.skew}`}`,
       );
     }
-    if (!isSize(length) || byteOffset + length * size > buffer.bytes) {
+    const elements = length ?? Math.floor((buffer.bytes - byteOffset) / size);
+    if (!isSize(elements) || byteOffset + elements * size > buffer.bytes) {
       throw new FoldstepError(
         'INVALID_LENGTH',
-        `${length} elements of ${dtype} from byte ${byteOffset} do not lie in a buffer of ${buffer.bytes} bytes`,
+        `${show(elements)} elements of ${dtype} from byte ${byteOffset} do not lie in a buffer of ${buffer.bytes} bytes`,
       );
     }
     this.buffer = buffer;
     this.dtype = dtype;
     this.byteOffset = byteOffset;
-    this.length = length;
+    this.length = elements;
   }
 
   get byteLength(): number {
@@ -65,19 +75,21 @@ export class View<D extends DType = DType> {
 
   /** Sets all elements. Blocks for the copy. Throws INVALID_LENGTH, INVALID_DTYPE for an array of another kind, DISPOSED. */
   write(values: ArrayOf<D>): void {
-    if (!(values instanceof ARRAY_CONSTRUCTORS[this.dtype])) {
+    const { name } = ARRAY_CONSTRUCTORS[this.dtype];
+    const array = typedArray(values, name as TypedArrayKind);
+    if (array === undefined) {
       throw new FoldstepError(
         'INVALID_DTYPE',
-        `a ${this.dtype} view is written from a ${ARRAY_CONSTRUCTORS[this.dtype].name}`,
+        `a ${this.dtype} view is written from a ${name}, not ${show(values)}`,
       );
     }
-    if (values.length !== this.length) {
+    if (array.length !== this.length) {
       throw new FoldstepError(
         'INVALID_LENGTH',
-        `${values.length} elements were given for a view of ${this.length}`,
+        `${array.length} elements were given for a view of ${this.length}`,
       );
     }
-    native(() => this.buffer.handle.write(this.byteOffset, values));
+    native(() => this.buffer.handle.write(this.byteOffset, array));
   }
 
   /** Elements from `begin` up to `end`. Throws INVALID_LENGTH if they are not within this view. */
@@ -85,7 +97,7 @@ export class View<D extends DType = DType> {
     if (!isSize(begin) || !isSize(end) || begin > end || end > this.length) {
       throw new FoldstepError(
         'INVALID_LENGTH',
-        `elements ${begin} up to ${end} do not lie in a view of ${this.length} elements`,
+        `elements ${show(begin)} up to ${show(end)} do not lie in a view of ${this.length} elements`,
       );
     }
     return new View(this.buffer, this.dtype, this.byteOffset + begin * bytesOf(this.dtype), end - begin);

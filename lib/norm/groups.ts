@@ -1,5 +1,7 @@
+import { checkObject, reading } from '../arguments.js';
 import { FoldstepError } from '../errors.js';
 import type { FlatLayout } from '../parameters/layout.js';
+import { show, showName } from '../show.js';
 
 /** The norm group of a parameter that names none. */
 export const DEFAULT_GROUP = 'default';
@@ -21,14 +23,15 @@ export function groupNames(layout: FlatLayout): string[] {
 /** Throws INVALID_ARGUMENT for a bound that is no positive number, or for a group that does not exist. */
 export function checkClipSettings({ maxNorm, groupMaxNorms }: ClipSettings, groups: readonly string[]): void {
   if (maxNorm !== null) checkBound('maxNorm', maxNorm);
-  for (const [group, bound] of Object.entries(groupMaxNorms)) {
+  checkObject('groupMaxNorms', groupMaxNorms);
+  for (const [group, bound] of reading('groupMaxNorms', () => Object.entries(groupMaxNorms))) {
     if (!groups.includes(group)) {
       throw new FoldstepError(
         'INVALID_ARGUMENT',
-        `groupMaxNorms names the norm group ${group}, which no parameter is in; the groups are ${groups.join(', ')}`,
+        `groupMaxNorms names the norm group ${showName(group)}, which no parameter is in; the groups are ${groups.map(showName).join(', ')}`,
       );
     }
-    checkBound(`groupMaxNorms.${group}`, bound);
+    checkBound(`groupMaxNorms.${showName(group)}`, bound);
   }
 }
 
@@ -36,6 +39,6 @@ function checkBound(name: string, bound: number): void {
   if (Number.isFinite(bound) && bound > 0) return;
   throw new FoldstepError(
     'INVALID_ARGUMENT',
-    `${name} must be a positive number, or null for no clipping; it is ${String(bound)}`,
+    `${name} must be a positive number, or null for no clipping; it is ${show(bound)}`,
   );
 }

@@ -1,5 +1,6 @@
 import { FoldstepError } from '../errors.js';
 import type { GridName, Mesh } from '../mesh/mesh.js';
+import { show, showName } from '../show.js';
 
 /** What a parameter is to the fold: where it lives, and what its gradient holds on one rank. */
 export type Family =
@@ -64,10 +65,10 @@ export const FAMILY_NAMES = Object.keys(FAMILIES) as readonly Family[];
 
 /** The row of a family. Throws UNKNOWN_FAMILY, naming the families; `parameter` says whose it is. */
 export function familyRow(family: Family, parameter: string): FamilyRow {
-  if (Object.hasOwn(FAMILIES, family)) return FAMILIES[family];
+  if (FAMILY_NAMES.includes(family)) return FAMILIES[family];
   throw new FoldstepError(
     'UNKNOWN_FAMILY',
-    `parameter ${parameter}: there is no family ${JSON.stringify(family)}; the families are ${FAMILY_NAMES.join(', ')}`,
+    `parameter ${showName(parameter)}: there is no family ${show(family)}; the families are ${FAMILY_NAMES.join(', ')}`,
     { parameter },
   );
 }

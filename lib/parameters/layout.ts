@@ -1,8 +1,10 @@
+import { checkInstance, checkList } from '../arguments.js';
 import { FoldstepError } from '../errors.js';
 import type { Grid } from '../mesh/mesh.js';
+import { show, showName } from '../show.js';
 import type { Reduction } from './families.js';
 import { closeNames } from './names.js';
-import type { Parameter } from './parameter.js';
+import { Parameter } from './parameter.js';
 import type { Range } from './slice.js';
 
 /** Elements between places where a parameter may start: 256 bytes of BF16. */
@@ -66,7 +68,7 @@ export class Bucket {
     if (!Number.isInteger(index) || index < 0 || index >= this.shards) {
       throw new FoldstepError(
         'INVALID_ARGUMENT',
-        `bucket ${this.key} has shards 0 to ${this.shards - 1}, not ${String(index)}`,
+        `bucket ${this.key} has shards 0 to ${this.shards - 1}, not ${show(index)}`,
       );
     }
     const part = this.length / this.shards;
@@ -83,10 +85,13 @@ export class FlatLayout {
 
   /** Throws DUPLICATE_NAME, and INVALID_ARGUMENT where parameters are of meshes that differ. */
   constructor(parameters: readonly Parameter[]) {
-    checkTogether(parameters);
-    this.parameters = [...parameters];
+    this.parameters = checkList('parameters', parameters, (parameter, i) => {
+      checkInstance(`parameters[${i}]`, parameter, Parameter);
+      return parameter;
+    });
+    checkTogether(this.parameters);
     const grouped = new Map<string, Parameter[]>();
-    for (const parameter of parameters) {
+    for (const parameter of this.parameters) {
       const key = `${parameter.grid.name}:${parameter.laneRule}`;
       const group = grouped.get(key);
       if (group) group.push(parameter);
@@ -105,9 +110,9 @@ export class FlatLayout {
     const place = this.#places.get(name);
     if (place) return place;
     const close = typeof name === 'string' ? closeNames(name, this.#places.keys()) : [];
-    const hint = close.length > 0 ? `; did you mean ${close.join(' or ')}?` : '';
-    throw new FoldstepError('UNKNOWN_PARAMETER', `there is no parameter ${String(name)}${hint}`, {
-      parameter: name,
+    const hint = close.length > 0 ? `; did you mean ${close.map(showName).join(' or ')}?` : '';
+    throw new FoldstepError('UNKNOWN_PARAMETER', `there is no parameter ${showName(name)}${hint}`, {
+      parameter: typeof name === 'string' ? name : show(name),
     });
   }
 
@@ -137,9 +142,13 @@ function checkTogether(parameters: readonly Parameter[]): void {
   for (const parameter of parameters) {
     const { name } = parameter;
     if (names.has(name)) {
-      throw new FoldstepError('DUPLICATE_NAME', `two parameters are named ${name}; names must be unique`, {
-        parameter: name,
-      });
+      throw new FoldstepError(
+        'DUPLICATE_NAME',
+        `two parameters are named ${showName(name)}; names must be unique`,
+        {
+          parameter: name,
+        },
+      );
     }
     names.add(name);
     if (parameter.mesh === first!.mesh) continue;
@@ -147,7 +156,7 @@ function checkTogether(parameters: readonly Parameter[]): void {
     if (other !== mesh) {
       throw new FoldstepError(
         'INVALID_ARGUMENT',
-        `parameter ${name} is of another mesh (${other}) than ${first!.name} (${mesh})`,
+        `parameter ${showName(name)} is of another mesh (${other}) than ${showName(first!.name)} (${mesh})`,
         { parameter: name },
       );
     }

@@ -11,6 +11,8 @@ export interface WarmupCosineOptions extends WarmupOptions {
   readonly cosineMinLr?: number;
 }
 
+const FIELDS = [...WARMUP_FIELDS, 'totalNumSteps', 'cosineMinLr'];
+
 /**
  * A warm-up as `warmupLR` has it, `linear` by default, then half a cosine down to `cosineMinLr`, which stays. The definition is
  * that of Hugging Face's get_cosine_schedule_with_warmup, with a minimum: with `done = step - 1`, from
@@ -23,9 +25,9 @@ export interface WarmupCosineOptions extends WarmupOptions {
  * WarmupCosineLR begins its decay one step earlier. Throws INVALID_ARGUMENT.
  */
 export function warmupCosineLR(options: WarmupCosineOptions): Schedule {
-  checkFields('the options of warmupCosineLR', options, [...WARMUP_FIELDS, 'totalNumSteps', 'cosineMinLr']);
-  const { warmupMaxLr, warmupNumSteps, totalNumSteps, cosineMinLr = 0 } = options;
-  const rise = warmup({ ...options, warmupType: options.warmupType ?? 'linear' });
+  const given = checkFields('the options of warmupCosineLR', options, FIELDS);
+  const { warmupMaxLr, warmupNumSteps, totalNumSteps, cosineMinLr = 0 } = given;
+  const rise = warmup({ warmupType: 'linear', ...given });
   checkNotAbove('cosineMinLr', cosineMinLr, warmupMaxLr);
   checkWhole('totalNumSteps', totalNumSteps, 1);
   if (totalNumSteps <= warmupNumSteps) {

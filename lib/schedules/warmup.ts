@@ -1,6 +1,7 @@
 import { checkFields } from '../arguments.js';
 import { checkWhole } from '../device/checks.js';
 import { FoldstepError } from '../errors.js';
+import { show } from '../show.js';
 import { checkSetting } from '../update/rule.js';
 import { type Schedule, scheduleFrom } from './schedule.js';
 
@@ -29,9 +30,9 @@ export const WARMUP_FIELDS = ['warmupMinLr', 'warmupMaxLr', 'warmupNumSteps', 'w
  * Throws INVALID_ARGUMENT.
  */
 export function warmupLR(options: WarmupOptions): Schedule {
-  checkFields('the options of warmupLR', options, WARMUP_FIELDS);
-  const { warmupMaxLr, warmupNumSteps } = options;
-  const rise = warmup({ ...options, warmupType: options.warmupType ?? 'log' });
+  const given = checkFields('the options of warmupLR', options, WARMUP_FIELDS);
+  const { warmupMaxLr, warmupNumSteps } = given;
+  const rise = warmup({ warmupType: 'log', ...given });
   return scheduleFrom((done) => (done < warmupNumSteps ? rise(done) : warmupMaxLr));
 }
 
@@ -44,7 +45,7 @@ export function warmup(options: WarmupOptions): (done: number) => number {
   if (warmupType !== 'log' && warmupType !== 'linear') {
     throw new FoldstepError(
       'INVALID_ARGUMENT',
-      `warmupType must be 'log' or 'linear'; it is ${String(warmupType)}`,
+      `warmupType must be 'log' or 'linear'; it is ${show(warmupType)}`,
     );
   }
   const gamma =

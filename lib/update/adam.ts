@@ -1,4 +1,6 @@
-import { checkFields, checkInstance } from '../arguments.js';
+import { checkFields, checkList } from '../arguments.js';
+import { FoldstepError } from '../errors.js';
+import { show } from '../show.js';
 import { checkSetting, type UpdateRule } from './rule.js';
 
 export interface AdamOptions {
@@ -22,13 +24,17 @@ export function adamw(options: AdamOptions): UpdateRule {
 }
 
 function adaptive(rule: 'adam' | 'adamw', options: AdamOptions): UpdateRule {
-  checkFields(`the options of ${rule}`, options, ['lr', 'betas', 'eps', 'weightDecay']);
-  const { lr, betas = [0.9, 0.999], eps = 1e-8, weightDecay = 0 } = options;
-  checkInstance('betas', betas, Array);
-  const [beta1, beta2] = betas;
+  const given = checkFields(`the options of ${rule}`, options, ['lr', 'betas', 'eps', 'weightDecay']);
+  const { lr, eps = 1e-8, weightDecay = 0 } = given;
+  const betas = checkList('betas', given.betas ?? [0.9, 0.999], (beta, i) => {
+    checkSetting(`betas[${i}]`, beta, 0, 1);
+    return beta;
+  });
+  if (betas.length !== 2) {
+    throw new FoldstepError('INVALID_ARGUMENT', `betas must be two numbers; it is ${show(betas)}`);
+  }
+  const [beta1, beta2] = betas as [number, number];
   checkSetting('lr', lr, 0, Number.POSITIVE_INFINITY);
-  checkSetting('betas[0]', beta1, 0, 1);
-  checkSetting('betas[1]', beta2, 0, 1);
   checkSetting('eps', eps, 0, Number.POSITIVE_INFINITY);
   checkSetting('weightDecay', weightDecay, 0, Number.POSITIVE_INFINITY);
   return {

@@ -1,5 +1,6 @@
 import type { UpdateSettings } from '../device/plans.js';
 import { FoldstepError } from '../errors.js';
+import { show } from '../show.js';
 
 /** Names of FP32 state that a rule keeps beside the master, as torch names them. */
 export type StateName = 'momentum_buffer' | 'exp_avg' | 'exp_avg_sq';
@@ -19,5 +20,5 @@ export function checkSetting(name: string, value: number, low: number, high: num
   if (typeof value === 'number' && value >= low && value < high) return;
   const bound =
     high === Number.POSITIVE_INFINITY ? `a finite number from ${low}` : `from ${low} to below ${high}`;
-  throw new FoldstepError('INVALID_ARGUMENT', `${name} must be ${bound}; it is ${String(value)}`);
+  throw new FoldstepError('INVALID_ARGUMENT', `${name} must be ${bound}; it is ${show(value)}`);
 }

@@ -1,4 +1,5 @@
 import { checkFields } from '../arguments.js';
+import { checkFlag } from '../device/checks.js';
 import { checkSetting, type UpdateRule } from './rule.js';
 
 export interface SgdOptions {
@@ -15,10 +16,15 @@ export interface SgdOptions {
  * Throws INVALID_ARGUMENT for a setting out of range.
  */
 export function sgd(options: SgdOptions): UpdateRule {
-  checkFields('the options of sgd', options, ['lr', 'momentum', 'nesterov', 'weightDecay']);
-  const { lr, momentum = 0, nesterov = false, weightDecay = 0 } = options;
+  const {
+    lr,
+    momentum = 0,
+    nesterov = false,
+    weightDecay = 0,
+  } = checkFields('the options of sgd', options, ['lr', 'momentum', 'nesterov', 'weightDecay']);
   checkSetting('lr', lr, 0, Number.POSITIVE_INFINITY);
   checkSetting('momentum', momentum, 0, 1);
+  checkFlag('nesterov', nesterov);
   checkSetting('weightDecay', weightDecay, 0, Number.POSITIVE_INFINITY);
   return {
     learningRate: lr,

@@ -122,7 +122,7 @@ describe('learning-rate schedules', () => {
     );
     refused(
       () => warmupCosineLR({ ...good, warmupType: 'cubic' as 'log' }),
-      /'log' or 'linear'; it is cubic/,
+      /'log' or 'linear'; it is 'cubic'/,
     );
   });
 
