@@ -61,6 +61,27 @@ export function checkInstance(
   throw new FoldstepError('INVALID_ARGUMENT', `${what} must be of ${type.name}; it is ${show(value)}`);
 }
 
+/** Throws INVALID_ARGUMENT unless `value` is a whole number from `least`. */
+export function checkWhole(name: string, value: number, least: number): void {
+  if (Number.isSafeInteger(value) && value >= least) return;
+  throw new FoldstepError(
+    'INVALID_ARGUMENT',
+    `${name} must be a whole number from ${least}; it is ${show(value)}`,
+  );
+}
+
+/** Throws INVALID_ARGUMENT unless `value` is a number. */
+export function checkNumber(name: string, value: number): void {
+  if (typeof value === 'number') return;
+  throw new FoldstepError('INVALID_ARGUMENT', `${name} must be a number; it is ${show(value)}`);
+}
+
+/** Throws INVALID_ARGUMENT unless `value` is true or false. */
+export function checkFlag(name: string, value: boolean): void {
+  if (typeof value === 'boolean') return;
+  throw new FoldstepError('INVALID_ARGUMENT', `${name} must be true or false; it is ${show(value)}`);
+}
+
 /** What `read` gives. Throws where a getter, an iterator or a proxy of the caller's throws. */
 export function reading<Result>(what: string, read: () => Result, refusal: Refusal = {}): Result {
   try {

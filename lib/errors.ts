@@ -62,11 +62,20 @@ export class FoldstepError extends Error {
   declare readonly parameter?: string;
 
   constructor(code: FoldstepErrorCode, message: string, details: FoldstepErrorDetails = {}) {
-    const { cause, rank, peer, parameter } = { ...details };
+    const { cause, rank, peer, parameter } = readable(details);
     super(typeof message === 'string' ? message : show(message), cause === undefined ? undefined : { cause });
     this.code = code;
     if (rank !== undefined) this.rank = rank;
     if (peer !== undefined) this.peer = peer;
     if (parameter !== undefined) this.parameter = parameter;
+  }
+}
+
+// An error is made even from details that throw when they are read.
+function readable(details: FoldstepErrorDetails): FoldstepErrorDetails {
+  try {
+    return { ...details };
+  } catch (cause) {
+    return { cause };
   }
 }

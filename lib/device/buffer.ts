@@ -1,7 +1,6 @@
-import { checkInstance } from '../arguments.js';
+import { checkInstance, checkWhole } from '../arguments.js';
 import { native } from '../native/errors.js';
 import type { RawMemory } from '../native/types.js';
-import { checkWhole } from './checks.js';
 import { Device } from './device.js';
 import type { DType } from './dtype.js';
 import { Resource } from './resource.js';

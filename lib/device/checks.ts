@@ -71,27 +71,6 @@ export function codeOf<Name extends string>(
   );
 }
 
-/** Throws INVALID_ARGUMENT unless `value` is a whole number from `least`. */
-export function checkWhole(name: string, value: number, least: number): void {
-  if (Number.isSafeInteger(value) && value >= least) return;
-  throw new FoldstepError(
-    'INVALID_ARGUMENT',
-    `${name} must be a whole number from ${least}; it is ${show(value)}`,
-  );
-}
-
-/** Throws INVALID_ARGUMENT unless `value` is a number. */
-export function checkNumber(name: string, value: number): void {
-  if (typeof value === 'number') return;
-  throw new FoldstepError('INVALID_ARGUMENT', `${name} must be a number; it is ${show(value)}`);
-}
-
-/** Throws INVALID_ARGUMENT unless `value` is true or false. */
-export function checkFlag(name: string, value: boolean): void {
-  if (typeof value === 'boolean') return;
-  throw new FoldstepError('INVALID_ARGUMENT', `${name} must be true or false; it is ${show(value)}`);
-}
-
 /** Where a view lies, as raw operations take it. */
 export function spanOf({ buffer, byteOffset }: View): [RawMemory, number] {
   return [buffer.handle, byteOffset];

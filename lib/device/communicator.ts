@@ -1,9 +1,9 @@
-import { checkFields, checkList } from '../arguments.js';
+import { checkFields, checkList, checkWhole } from '../arguments.js';
 import { FoldstepError } from '../errors.js';
 import { native, nativeAsync } from '../native/errors.js';
 import { DTYPES, type RawCommunicator, REDUCE_OPS } from '../native/types.js';
 import { show } from '../show.js';
-import { checkApart, checkLength, checkSameType, checkView, checkWhole, codeOf, streamOf } from './checks.js';
+import { checkApart, checkLength, checkSameType, checkView, codeOf, streamOf } from './checks.js';
 import { Resource } from './resource.js';
 import type { Stream } from './stream.js';
 import type { View } from './view.js';
@@ -170,6 +170,14 @@ export class Communicator extends Resource<RawCommunicator> {
     const { sendCounts, sendOffsets, receiveCounts, receiveOffsets }: Partial<AllToAllBlocks> = given;
     const send = this.#blocks('source', source, sendCounts, sendOffsets);
     const receive = this.#blocks('target', target, receiveCounts, receiveOffsets);
+    const [sent, received] = [send.counts[this.rank]!, receive.counts[this.rank]!];
+    if (sent !== received) {
+      throw new FoldstepError(
+        'INVALID_LENGTH',
+        `member ${this.rank} sends itself ${sent} elements and expects ${received}; the two counts must be the same`,
+        { rank: this.worldRanks[this.rank]! },
+      );
+    }
     native(() =>
       this.handle.allToAll(
         streamOf(stream),

@@ -1,19 +1,10 @@
-import { checkFields, checkInstance, checkObject } from '../arguments.js';
+import { checkFields, checkInstance, checkObject, checkWhole } from '../arguments.js';
 import { FoldstepError } from '../errors.js';
 import { native, nativeAsync } from '../native/errors.js';
 import { addon } from '../native/load.js';
 import { COLLECTIVES, DEVICES, DTYPES, type RawBackend } from '../native/types.js';
 import { Buffer } from './buffer.js';
-import {
-  checkApart,
-  checkLength,
-  checkSameType,
-  checkView,
-  checkWhole,
-  codeOf,
-  spanOf,
-  streamOf,
-} from './checks.js';
+import { checkApart, checkLength, checkSameType, checkView, codeOf, spanOf, streamOf } from './checks.js';
 import { Communicator } from './communicator.js';
 import {
   type AccumulateRequest,

@@ -1,4 +1,4 @@
-import { checkInstance, checkObject } from '../arguments.js';
+import { checkFlag, checkInstance, checkNumber, checkObject, checkWhole } from '../arguments.js';
 import { FoldstepError } from '../errors.js';
 import {
   ACCUMULATIONS,
@@ -9,7 +9,7 @@ import {
   type RawStream,
   type RawWindow,
 } from '../native/types.js';
-import { checkFlag, checkNumber, checkView, checkWhole, codeOf } from './checks.js';
+import { checkView, codeOf } from './checks.js';
 import { Communicator } from './communicator.js';
 import type { DType } from './dtype.js';
 import { PeerWindow } from './peer-window.js';

@@ -1,6 +1,6 @@
-import { checkInstance, checkList, checkObject } from '../arguments.js';
+import { checkFlag, checkInstance, checkList, checkNumber, checkObject, checkWhole } from '../arguments.js';
 import { NORM_KINDS, type RawBackend, type RawMemory, type RawStream, RULES } from '../native/types.js';
-import { checkFlag, checkNumber, checkView, checkWhole, codeOf, spanOf } from './checks.js';
+import { checkView, codeOf, spanOf } from './checks.js';
 import {
   type FinishNormRequest,
   type NormKind,

@@ -1,8 +1,7 @@
-import { checkFields, checkList } from '../arguments.js';
+import { checkFields, checkFlag, checkList, checkWhole } from '../arguments.js';
 import { native } from '../native/errors.js';
 import { addon } from '../native/load.js';
 import type { NORM_KINDS, RawHandle, RawNormPlan, RawUpdatePlan, RULES } from '../native/types.js';
-import { checkFlag, checkWhole } from './checks.js';
 import { Resource } from './resource.js';
 
 /** p = 1, p = 2, any other p >= 1, or the maximum. */

@@ -1,4 +1,4 @@
-import { checkFields, checkList, reading } from '../arguments.js';
+import { checkFields, checkList, checkWhole, reading } from '../arguments.js';
 import { FoldstepError } from '../errors.js';
 import { show } from '../show.js';
 import { type Axis, RankGroup } from './group.js';
@@ -24,6 +24,7 @@ export class Grid {
     this.name = name;
     this.axes = checkList('the axes of a grid', axes, (axis) => {
       const { name, size } = checkFields('the fields of an axis', axis, ['name', 'size']);
+      checkWhole('the size of an axis', size, 1);
       const placed = { name, size, stride };
       stride *= size;
       return placed;

@@ -1,4 +1,4 @@
-import { reading } from '../arguments.js';
+import { checkList, checkObject, reading } from '../arguments.js';
 import { FoldstepError } from '../errors.js';
 import { show } from '../show.js';
 
@@ -26,8 +26,13 @@ export class RankGroup {
   /** `axes` are the varying axes, fastest first; `base` is the group's first rank. Use `Grid.group` to get one. */
   constructor(base: number, axes: readonly Axis[], rank: number) {
     this.#base = base;
-    this.#axes = axes;
-    this.size = reading('the axes of a group', () => axes.reduce((product, axis) => product * axis.size, 1));
+    this.#axes = checkList('the axes of a group', axes, (axis) => {
+      checkObject('an axis of a group', axis);
+      return axis;
+    });
+    this.size = reading('the axes of a group', () =>
+      this.#axes.reduce((product, { size }) => product * size, 1),
+    );
     this.index = reading('the first rank of a group', () => this.indexOf(rank));
   }
 

@@ -1,5 +1,4 @@
-import { checkList } from '../arguments.js';
-import { checkWhole } from '../device/checks.js';
+import { checkList, checkWhole } from '../arguments.js';
 import { FoldstepError } from '../errors.js';
 import { show } from '../show.js';
 import { typedArray } from '../typed-arrays.js';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { checkWhole } from '../device/checks.js';
+import { checkWhole } from '../arguments.js';
 import { FoldstepError } from '../errors.js';
 import { show } from '../show.js';
 import { typedArray } from '../typed-arrays.js';

@@ -1,5 +1,4 @@
-import { checkInstance } from '../arguments.js';
-import { checkWhole } from '../device/checks.js';
+import { checkInstance, checkWhole } from '../arguments.js';
 import { Communicator } from '../device/communicator.js';
 import { Device } from '../device/device.js';
 import { Stream } from '../device/stream.js';

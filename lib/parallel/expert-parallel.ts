@@ -1,6 +1,5 @@
-import { checkFields, checkInstance } from '../arguments.js';
+import { checkFields, checkInstance, checkWhole } from '../arguments.js';
 import { requireAgreement } from '../device/agreement.js';
-import { checkWhole } from '../device/checks.js';
 import { Device } from '../device/device.js';
 import { Stream } from '../device/stream.js';
 import { FoldstepError } from '../errors.js';

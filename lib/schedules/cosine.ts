@@ -1,5 +1,4 @@
-import { checkFields } from '../arguments.js';
-import { checkWhole } from '../device/checks.js';
+import { checkFields, checkWhole } from '../arguments.js';
 import { FoldstepError } from '../errors.js';
 import { type Schedule, scheduleFrom } from './schedule.js';
 import { checkNotAbove, WARMUP_FIELDS, type WarmupOptions, warmup } from './warmup.js';

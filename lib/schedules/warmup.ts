@@ -1,5 +1,4 @@
-import { checkFields } from '../arguments.js';
-import { checkWhole } from '../device/checks.js';
+import { checkFields, checkWhole } from '../arguments.js';
 import { FoldstepError } from '../errors.js';
 import { show } from '../show.js';
 import { checkSetting } from '../update/rule.js';

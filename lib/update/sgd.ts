@@ -1,5 +1,4 @@
-import { checkFields } from '../arguments.js';
-import { checkFlag } from '../device/checks.js';
+import { checkFields, checkFlag } from '../arguments.js';
 import { checkSetting, type UpdateRule } from './rule.js';
 
 export interface SgdOptions {
