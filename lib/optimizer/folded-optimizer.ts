@@ -9,7 +9,7 @@ import type { LayoutEntry } from '../parameters/layout.js';
 import type { Parameter } from '../parameters/parameter.js';
 import type { BucketPlacement } from '../parameters/placement.js';
 import type { Range } from '../parameters/slice.js';
-import { checkSetting, type StateName } from '../update/rule.js';
+import type { StateName } from '../update/rule.js';
 import { assemble } from './assemble.js';
 import { consolidate } from './consolidate.js';
 import { Intake } from './intake.js';
@@ -247,13 +247,12 @@ export class FoldedOptimizer {
   async step(): Promise<StepResult> {
     this.#check();
     this.#requireIdle();
-    checkSetting('learningRate', this.learningRate, 0, Number.POSITIVE_INFINITY);
+    const { reducer, norm, updater, weights, rule, stream, weightArrays } = this.#parts;
+    const settings = rule.settings(this.#steps + 1, this.learningRate);
     this.#intake.requireComplete();
     this.#underWay = 'a step';
     try {
       await this.#agreeOnLearningRate();
-      const { reducer, norm, updater, weights, rule, stream, weightArrays } = this.#parts;
-      const settings = rule.settings(this.#steps + 1, this.learningRate);
       await this.#run(() => {
         if (!this.#reduced) reducer.reduce(stream);
         norm.enqueue(stream);
