@@ -8,6 +8,7 @@ import { FlatLayout } from '../parameters/layout.js';
 import { Parameter } from '../parameters/parameter.js';
 import { Placement } from '../parameters/placement.js';
 import { Updater } from '../update/updater.js';
+import { Accord } from './accord.js';
 import { ArenaArrays } from './arena-arrays.js';
 import { Arenas } from './arenas.js';
 import { checkOptions, type FoldedOptimizerOptions, settingsOf } from './options.js';
@@ -62,6 +63,7 @@ export async function assemble(given: FoldedOptimizerOptions): Promise<Parts> {
     arenas.accumulators,
   );
   const updater = new Updater(device, placement, groups, arenas);
+  const accord = new Accord(device, stage, stream);
 
   return {
     device,
@@ -69,6 +71,7 @@ export async function assemble(given: FoldedOptimizerOptions): Promise<Parts> {
     rule,
     mirror: settings.mirror,
     stage,
+    accord,
     placement,
     arenas,
     reducer,
@@ -83,6 +86,7 @@ export async function assemble(given: FoldedOptimizerOptions): Promise<Parts> {
       return (await gatherText(device, device.world, own))[rank]!;
     },
     dispose() {
+      accord.dispose();
       updater.dispose();
       norm.dispose();
       gradientArrays.dispose();
