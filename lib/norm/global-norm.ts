@@ -81,7 +81,7 @@ export class GlobalNorm {
         groups: groups.length,
         ranks: device.size,
         maxNorm: maxNorm ?? 0,
-        groupMaxNorms: groups.map((group) => groupMaxNorms[group] ?? 0),
+        groupMaxNorms: groups.map((group) => groupMaxNorms.get(group) ?? 0),
       },
       this.#gathered,
       this.#powerScale,
@@ -98,7 +98,7 @@ export class GlobalNorm {
     const { groups, groupMaxNorms } = this.#settings;
     const perGroup = (offset: (group: number) => number) =>
       Object.fromEntries(groups.map((name, g) => [name, values[offset(g)]!]));
-    const withWhole = groups.findIndex((name) => groupMaxNorms[name] === undefined);
+    const withWhole = groups.findIndex((name) => !groupMaxNorms.has(name));
     const rank = values[at.rank]! - 1;
     return {
       gradNorm: values[at.norm]!,

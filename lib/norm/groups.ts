@@ -1,4 +1,3 @@
-import { checkObject, reading } from '../arguments.js';
 import { FoldstepError } from '../errors.js';
 import type { FlatLayout } from '../parameters/layout.js';
 import { show, showName } from '../show.js';
@@ -11,7 +10,7 @@ export interface ClipSettings {
   /** Of the whole gradient; null: not clipped. */
   readonly maxNorm: number | null;
   /** Of a norm group on its own; the groups that are not named here are clipped with the whole. */
-  readonly groupMaxNorms: Readonly<Record<string, number>>;
+  readonly groupMaxNorms: ReadonlyMap<string, number>;
 }
 
 /** The norm groups of a layout in order of first appearance; at least one. */
@@ -20,19 +19,20 @@ export function groupNames(layout: FlatLayout): string[] {
   return names.size > 0 ? [...names] : [DEFAULT_GROUP];
 }
 
-/** Throws INVALID_ARGUMENT for a bound that is no positive number, or for a group that does not exist. */
-export function checkClipSettings({ maxNorm, groupMaxNorms }: ClipSettings, groups: readonly string[]): void {
+/** Throws INVALID_ARGUMENT for a bound that is no positive number. */
+export function checkBounds({ maxNorm, groupMaxNorms }: ClipSettings): void {
   if (maxNorm !== null) checkBound('maxNorm', maxNorm);
-  checkObject('groupMaxNorms', groupMaxNorms);
-  for (const [group, bound] of reading('groupMaxNorms', () => Object.entries(groupMaxNorms))) {
-    if (!groups.includes(group)) {
-      throw new FoldstepError(
-        'INVALID_ARGUMENT',
-        `groupMaxNorms names the norm group ${showName(group)}, which no parameter is in; the groups are ${groups.map(showName).join(', ')}`,
-      );
-    }
-    checkBound(`groupMaxNorms.${showName(group)}`, bound);
-  }
+  for (const [group, bound] of groupMaxNorms) checkBound(`groupMaxNorms.${showName(group)}`, bound);
+}
+
+/** Throws INVALID_ARGUMENT for a bound of a group that does not exist. */
+export function checkBoundedGroups({ groupMaxNorms }: ClipSettings, groups: readonly string[]): void {
+  const unknown = [...groupMaxNorms.keys()].find((group) => !groups.includes(group));
+  if (unknown === undefined) return;
+  throw new FoldstepError(
+    'INVALID_ARGUMENT',
+    `groupMaxNorms names the norm group ${showName(unknown)}, which no parameter is in; the groups are ${groups.map(showName).join(', ')}`,
+  );
 }
 
 function checkBound(name: string, bound: number): void {

@@ -18,9 +18,9 @@ export interface LayoutEntry {
   readonly size: number;
 }
 
-/** Parameters of one grid and lane rule, one after the other in a flat buffer: one collective serves them all. */
+/** Parameters of one grid and correction, one after the other in a flat buffer: one collective serves them all. */
 export class Bucket {
-  /** `${grid}:${laneRule}`. */
+  /** `${grid}:${laneRule}`, then the axes that the correction runs over besides the rule's own, such as `:etp`. */
   readonly key: string;
   readonly grid: Grid;
   readonly correction: Reduction;
@@ -34,7 +34,7 @@ export class Bucket {
   /** Size of the data axis. */
   readonly shards: number;
 
-  /** Made by `FlatLayout`; `parameters` are one or more of one grid and lane rule. */
+  /** Made by `FlatLayout`; `parameters` are one or more of one grid and correction. */
   constructor(key: string, parameters: readonly Parameter[]) {
     const { grid, correction, dataReduction } = parameters[0]!;
     this.key = key;
@@ -55,7 +55,7 @@ export class Bucket {
     }
   }
 
-  /** Whether the correction over the lanes makes another gradient of what a rank holds. */
+  /** Whether the correction makes another gradient of what a rank holds. */
   get corrects(): boolean {
     return this.correction.axes.length > 0 || this.correction.scale !== 1;
   }
@@ -76,7 +76,7 @@ export class Bucket {
   }
 }
 
-/** Parameters in an order, laid out in one flat buffer per grid and lane rule. The same on every rank of a stage. */
+/** Parameters in an order, laid out in one flat buffer per grid and correction. The same on every rank of a stage. */
 export class FlatLayout {
   readonly parameters: readonly Parameter[];
   /** In order of first appearance. None is without parameters. */
@@ -92,7 +92,7 @@ export class FlatLayout {
     checkTogether(this.parameters);
     const grouped = new Map<string, Parameter[]>();
     for (const parameter of this.parameters) {
-      const key = `${parameter.grid.name}:${parameter.laneRule}`;
+      const key = keyOf(parameter);
       const group = grouped.get(key);
       if (group) group.push(parameter);
       else grouped.set(key, [parameter]);
@@ -134,6 +134,11 @@ export class FlatLayout {
       )
       .join('\n');
   }
+}
+
+function keyOf({ grid, laneRule, correction }: Parameter): string {
+  const others = correction.axes.filter((axis) => axis !== 'tp');
+  return [grid.name, laneRule, ...others].join(':');
 }
 
 function checkTogether(parameters: readonly Parameter[]): void {

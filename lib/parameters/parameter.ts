@@ -28,7 +28,8 @@ export interface ParameterSpec {
   family: Family;
   /**
    * Which axes of the family's grid cut the tensor, and where. Two axes may cut one dimension: the first listed is the
-   * outer cut. An axis that is not listed holds copies. Default none.
+   * outer cut. An axis that is not listed holds copies, whose gradients are averaged where the family has no other rule for
+   * them. Default none.
    */
   partition?: readonly Cut[];
   /** Group whose norm is reported, and which may be clipped on its own. */
@@ -53,7 +54,7 @@ export class Parameter extends Genuine {
   readonly localSize: number;
   /** Elements of the logical tensor. */
   readonly logicalSize: number;
-  /** What the tensor lanes do to a micro-batch's gradient. */
+  /** What the tensor lanes, and other ranks of one data rank that hold copies, do to a micro-batch's gradient. */
   readonly correction: Reduction;
   /** What the data ranks do to it: a sum over `dp` or `edp`, divided by the dense `dp` on every grid. */
   readonly dataReduction: Reduction;
@@ -84,7 +85,7 @@ export class Parameter extends Genuine {
     this.mesh = mesh;
     this.grid = grid;
     this.laneRule = reading('the options of a parameter', () => laneRuleOf(row, options));
-    this.correction = correctionOf(this.laneRule, mesh);
+    this.correction = correctionOf(this.laneRule, mesh.tp, grid, this.copyAxes(true));
     this.dataReduction = { axes: [grid.dataAxis], scale: 1 / mesh.dp };
     const localShape = [...shape];
     for (const { axis, dim } of partition) localShape[dim]! /= grid.size(axis);

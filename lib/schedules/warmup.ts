@@ -1,7 +1,7 @@
 import { checkFields, checkWhole } from '../arguments.js';
 import { FoldstepError } from '../errors.js';
 import { show } from '../show.js';
-import { checkSetting } from '../update/rule.js';
+import { checkAmount } from '../update/rule.js';
 import { type Schedule, scheduleFrom } from './schedule.js';
 
 export type WarmupType = 'log' | 'linear';
@@ -38,7 +38,7 @@ export function warmupLR(options: WarmupOptions): Schedule {
 /** The rate while `done < warmupNumSteps`. Throws INVALID_ARGUMENT for a setting out of range. */
 export function warmup(options: WarmupOptions): (done: number) => number {
   const { warmupMinLr = 0, warmupMaxLr, warmupNumSteps, warmupType } = options;
-  checkSetting('warmupMaxLr', warmupMaxLr, 0, Number.POSITIVE_INFINITY);
+  checkAmount('warmupMaxLr', warmupMaxLr);
   checkNotAbove('warmupMinLr', warmupMinLr, warmupMaxLr);
   checkWhole('warmupNumSteps', warmupNumSteps, 0);
   if (warmupType !== 'log' && warmupType !== 'linear') {
@@ -57,7 +57,7 @@ export function warmup(options: WarmupOptions): (done: number) => number {
 
 /** Throws INVALID_ARGUMENT unless `value` is a rate up to `warmupMaxLr`. */
 export function checkNotAbove(name: string, value: number, warmupMaxLr: number): void {
-  checkSetting(name, value, 0, Number.POSITIVE_INFINITY);
+  checkAmount(name, value);
   if (value <= warmupMaxLr) return;
   throw new FoldstepError(
     'INVALID_ARGUMENT',
