@@ -51,6 +51,27 @@ export function checkList<Item, Result = Item>(
   return results;
 }
 
+/** The same of anything iterable but text, as far as `each` does not throw. */
+export function checkIterable<Item, Result = Item>(
+  what: string,
+  value: Iterable<Item>,
+  each: (item: Item, index: number) => Result,
+): Result[] {
+  const iterable =
+    typeof value === 'object' && value !== null && reading(what, () => Symbol.iterator in value);
+  if (!iterable) {
+    throw new FoldstepError(
+      'INVALID_ARGUMENT',
+      `${what} must be iterable, as a list is; it is ${show(value)}`,
+    );
+  }
+  return reading(what, () => {
+    const results: Result[] = [];
+    for (const item of value) results.push(each(item, results.length));
+    return results;
+  });
+}
+
 /** Throws INVALID_ARGUMENT unless `value` is made by `type`, or is an array where `type` is Array. */
 export function checkInstance(
   what: string,
@@ -87,6 +108,7 @@ export function reading<Result>(what: string, read: () => Result, refusal: Refus
   try {
     return read();
   } catch (cause) {
+    if (cause instanceof FoldstepError) throw cause;
     throw refused(`${what} cannot be read: ${show(cause)}`, { ...refusal, cause });
   }
 }

@@ -28,7 +28,7 @@ const SHORT_ESCAPES: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\
 export function show(value: unknown): string {
   if (typeof value === 'string') return quote(value, LONGEST_VALUE);
   try {
-    return cut(describe(value), LONGEST_VALUE);
+    return showText(describe(value), LONGEST_VALUE);
   } catch {
     // A tag of its prototype or an error's stack may throw where `inspect` reads it.
     return `a value of type ${typeof value} that cannot be shown`;
@@ -42,7 +42,7 @@ export function showName(name: unknown): string {
 }
 
 /** `text` with escapes in place of characters that a terminal obeys or that nobody sees. */
-export function escapeUnsafe(text: string): string {
+function escapeUnsafe(text: string): string {
   return text.replace(
     UNSAFE,
     (character) =>
@@ -75,7 +75,8 @@ function quote(text: string, longest: number): string {
   return `'${truncate(escaped, longest)}…' (${text.length} characters)`;
 }
 
-function cut(text: string, longest: number): string {
+/** `text` as it is, but escaped, and cut after `longest` characters. */
+export function showText(text: string, longest: number): string {
   const escaped = escapeUnsafe(truncate(text, longest));
   return text.length <= longest && escaped.length <= longest ? escaped : `${truncate(escaped, longest)}…`;
 }

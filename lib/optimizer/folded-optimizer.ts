@@ -1,3 +1,4 @@
+import { checkInstance, checkIterable, checkObject } from '../arguments.js';
 import type { FoldPath } from '../device/fold.js';
 import type { View } from '../device/view.js';
 import { FoldstepError } from '../errors.js';
@@ -5,9 +6,9 @@ import { rangesOf, wholeLayout } from '../gradients/ranges.js';
 import type { NormResult } from '../norm/global-norm.js';
 import type { LayoutEntry } from '../parameters/layout.js';
 import type { Parameter } from '../parameters/parameter.js';
-import type { BucketPlacement } from '../parameters/placement.js';
+import { type BucketPlacement, Placement } from '../parameters/placement.js';
 import type { Range } from '../parameters/slice.js';
-import { show } from '../show.js';
+import { show, showName } from '../show.js';
 import type { StateName } from '../update/rule.js';
 import { assemble } from './assemble.js';
 import { consolidate } from './consolidate.js';
@@ -49,6 +50,8 @@ export class FoldedOptimizer {
   #disposed = false;
 
   private constructor(parts: Parts) {
+    checkObject('the parts of an optimizer, which FoldedOptimizer.create makes,', parts);
+    checkInstance('the placement of an optimizer', parts.placement, Placement);
     this.#parts = parts;
     this.parameters = parts.placement.layout.parameters;
     this.#intake = new Intake(this.parameters, parts.device.rank);
@@ -135,7 +138,7 @@ export class FoldedOptimizer {
     const arena = what === 'master' ? arenas.masters : arenas.moments[rule.states.indexOf(what)];
     if (!arena) {
       const known = ['master', 'accumulated', ...rule.states].join(', ');
-      throw new FoldstepError('INVALID_ARGUMENT', `this optimizer has no ${what}; it has ${known}`, {
+      throw new FoldstepError('INVALID_ARGUMENT', `this optimizer has no ${show(what)}; it has ${known}`, {
         parameter: name,
       });
     }
@@ -155,12 +158,13 @@ export class FoldedOptimizer {
     this.#check();
     this.#requireIdle();
     const [accumulating] = this.#accumulating;
-    if (accumulating !== undefined) throw this.#busy(`parameter ${accumulating} is still being accumulated`);
+    if (accumulating !== undefined)
+      throw this.#busy(`parameter ${showName(accumulating)} is still being accumulated`);
     const shard = this.shard(name, what);
     if (what === 'accumulated' && !this.#reduced) {
       throw new FoldstepError(
         'NOT_REDUCED',
-        `every rank holds its own part of the gradient of ${name} until it is reduced; await reduce() first`,
+        `every rank holds its own part of the gradient of ${showName(name)} until it is reduced; await reduce() first`,
         { parameter: name, rank: this.#parts.device.rank },
       );
     }
@@ -184,14 +188,17 @@ export class FoldedOptimizer {
     this.#check();
     const { placement, reducer, stream, gradientArrays, mirror } = this.#parts;
     const layout = placement.layout;
-    const listed = names === undefined ? undefined : listOf(names);
+    const listed =
+      names === undefined
+        ? undefined
+        : checkIterable('names', names, (name) => layout.entry(name).entry.parameter.name);
     const ranges = listed ? rangesOf(layout, listed) : wholeLayout(layout);
     const concerned = [...new Set(listed ?? this.parameters.map(({ name }) => name))];
     const again = concerned.find((name) => this.#accumulating.has(name));
     if (again !== undefined) {
       throw new FoldstepError(
         'BUSY',
-        `parameter ${again} is still being accumulated; await the earlier accumulate() before the next`,
+        `parameter ${showName(again)} is still being accumulated; await the earlier accumulate() before the next`,
         { parameter: again, rank: this.#parts.device.rank },
       );
     }
@@ -366,12 +373,4 @@ export class FoldedOptimizer {
     const { start, end } = this.#placeOf(name);
     return arena.subview(start, end);
   }
-}
-
-function listOf(names: Iterable<string>): string[] {
-  if (typeof names === 'object' && names !== null && Symbol.iterator in names) return [...names];
-  throw new FoldstepError(
-    'INVALID_ARGUMENT',
-    `accumulate takes a list of names; it was given ${show(names)}`,
-  );
 }

@@ -10,7 +10,7 @@ import { type ClipSettings, checkBounds } from '../norm/groups.js';
 import type { ParameterSpec } from '../parameters/parameter.js';
 import type { ZeroStage } from '../parameters/placement.js';
 import { show } from '../show.js';
-import type { UpdateRule } from '../update/rule.js';
+import { checkRule, type UpdateRule } from '../update/rule.js';
 
 /** How to make a `FoldedOptimizer`. Everything but `device` and `stream` must be the same on every rank of a pipeline stage. */
 export interface FoldedOptimizerOptions {
@@ -85,9 +85,7 @@ export function settingsOf(options: FoldedOptimizerOptions): Settings {
   checkInstance('device', options.device, Device);
   checkInstance('mesh', options.mesh, Mesh);
   if (options.stream !== undefined) checkInstance('stream', options.stream, Stream);
-  if (typeof options.update?.settings !== 'function') {
-    throw new FoldstepError('INVALID_ARGUMENT', 'update must be what sgd, adam or adamw gives');
-  }
+  checkRule(options.update);
   const {
     zeroStage = 1,
     path = 'auto',

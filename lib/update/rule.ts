@@ -1,3 +1,4 @@
+import { checkList, checkObject, reading } from '../arguments.js';
 import type { UpdateSettings } from '../device/plans.js';
 import { FoldstepError } from '../errors.js';
 import { show } from '../show.js';
@@ -14,6 +15,20 @@ export interface UpdateRule {
   settings(step: number, learningRate: number): UpdateSettings;
   /** Everything that must be the same on every rank, as text. */
   readonly description: string;
+}
+
+const STATES: readonly StateName[] = ['momentum_buffer', 'exp_avg', 'exp_avg_sq'];
+
+/** Throws INVALID_ARGUMENT unless `rule` is what `sgd`, `adam` or `adamw` gives, or a copy of it. */
+export function checkRule(rule: UpdateRule): void {
+  checkObject('update, which sgd, adam or adamw gives,', rule);
+  const { learningRate, states, settings, description } = reading('update', () => ({ ...rule }));
+  checkAmount('update.learningRate', learningRate);
+  checkList('update.states', states, (state) => {
+    if (!STATES.includes(state)) refuse('update.states', state, `of ${STATES.join(', ')}`);
+  });
+  if (typeof settings === 'function' && typeof description === 'string') return;
+  throw new FoldstepError('INVALID_ARGUMENT', 'update must be what sgd, adam or adamw gives');
 }
 
 // The kernels compute in FP32, and what matters of a setting is what is left of it there: 1e308 is infinite, 1e-46 is 0
