@@ -101,7 +101,11 @@ describe('writing safetensors', () => {
       'INVALID_LENGTH',
       /a: \[3\] has 3 elements, and 2/,
     );
-    refused([['a', { shape: [-1], values: new Float32Array() }]], 'INVALID_SHAPE', /a: its shape .* \[-1\]/);
+    refused(
+      [['a', { shape: [-1], values: new Float32Array() }]],
+      'INVALID_SHAPE',
+      /a: its shape .* \[ -1 \]/,
+    );
     refused([['a', { shape: [1], values: [1] }]], 'INVALID_DTYPE', /a: its values must be a Float32Array/);
     refused(
       [
