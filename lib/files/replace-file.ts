@@ -4,7 +4,6 @@ import {
   fchownSync,
   fsyncSync,
   openSync,
-  readlinkSync,
   realpathSync,
   renameSync,
   rmSync,
@@ -12,9 +11,10 @@ import {
   statSync,
   writeSync,
 } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, join } from 'node:path';
 import { FoldstepError } from '../errors.js';
 import { escapeUnsafe, showName } from '../show.js';
+import { missingTarget } from './links.js';
 import { removeAbandoned, temporaryName } from './temporary-files.js';
 
 /** Linux writes at most 2 GiB at a time. */
@@ -63,17 +63,6 @@ function targetOf(file: string): Target {
   if (stats === undefined) return { path: missingTarget(file), stats };
   if (!stats.isFile()) throw new Error('it is there, and no regular file');
   return { path: realpathSync(file), stats };
-}
-
-/** Where a file that is not there would be: a link to it says so. */
-export function missingTarget(file: string): string {
-  let link: string;
-  try {
-    link = readlinkSync(file);
-  } catch {
-    return file;
-  }
-  return missingTarget(resolve(realpathSync(dirname(file)), link));
 }
 
 function write(path: string, replaced: Stats | undefined, parts: Iterable<Uint8Array>): void {
