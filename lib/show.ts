@@ -42,7 +42,7 @@ export function showName(name: unknown): string {
 }
 
 /** `text` with escapes in place of characters that a terminal obeys or that nobody sees. */
-function escapeUnsafe(text: string): string {
+export function escapeUnsafe(text: string): string {
   return text.replace(
     UNSAFE,
     (character) =>

@@ -1,9 +1,10 @@
-import { copyFileSync, mkdirSync } from 'node:fs';
+import { copyFileSync, mkdirSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { type Device, type FoldedOptimizer, FoldstepError } from 'foldstep';
 import { type Tensor, writeSafetensors } from 'foldstep/safetensors';
 import type { Glm4Moe } from './model/glm4-moe.ts';
-import { WEIGHTS, WeightFiles } from './weight-files.ts';
+import { shown } from './shown.ts';
+import { INDEX, WEIGHTS, WeightFiles } from './weight-files.ts';
 
 export { hasWeights } from './weight-files.ts';
 
@@ -16,7 +17,7 @@ export function configFile(folder: string): string {
 }
 
 /**
- * Loads a folder's safetensors (F32 or BF16, Hugging Face's names) into model and optimizer; every rank reads all and keeps
+ * Loads a folder's safetensors (of floats, by Hugging Face's names) into model and optimizer; every rank reads all and keeps
  * its part. Throws, before anything is loaded, UNKNOWN_PARAMETER, INVALID_SHAPE and INVALID_DTYPE naming the tensor,
  * INVALID_ARGUMENT for a value that is not finite; FILE_UNREADABLE, SAFETENSORS_INVALID.
  */
@@ -37,7 +38,7 @@ export function loadWeights(
     if (known.has(name) || predictsFurther(files, name, model.config.layers)) continue;
     throw new FoldstepError(
       'UNKNOWN_PARAMETER',
-      `${files.source} has ${name}, which the model has not; is ${CONFIG} the one of these weights?`,
+      `${files.source} has ${shown(name)}, which the model has not; is ${CONFIG} the one of these weights?`,
       { parameter: name },
     );
   }
@@ -73,6 +74,8 @@ export async function saveWeights(
   writeSafetensors(join(folder, WEIGHTS), tensors, { format: 'pt' });
   saving(folder, () => {
     if (resolve(folder) !== resolve(from)) copyFileSync(configFile(from), configFile(folder));
+    // It names the files of the weights that were here before.
+    rmSync(join(folder, INDEX), { force: true });
   });
 }
 

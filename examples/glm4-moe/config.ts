@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { FoldstepError } from 'foldstep';
 import * as v from 'valibot';
+import { readJson } from './json-file.ts';
 
 /** A Hugging Face `config.json` of model type `glm4_moe`, as far as the model here depends on it. */
 export interface Glm4MoeConfig {
@@ -83,15 +83,7 @@ const SCHEMA = v.looseObject({
 
 /** Reads a `config.json`. Throws INVALID_ARGUMENT, naming the file and the field that this model does not support. */
 export function readConfig(file: string): Glm4MoeConfig {
-  let content: unknown;
-  try {
-    content = JSON.parse(readFileSync(file, 'utf8'));
-  } catch (cause) {
-    throw new FoldstepError('INVALID_ARGUMENT', `${file} is not a config.json: ${(cause as Error).message}`, {
-      cause,
-    });
-  }
-  return parseConfig(content, file);
+  return parseConfig(readJson(file, 'is not a config.json'), file);
 }
 
 /** The same of what a `config.json` contains. `source` is named in errors. */

@@ -1,12 +1,14 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { FoldstepError, fromBFloat16 } from 'foldstep';
+import { FoldstepError } from 'foldstep';
 import { SafetensorsFile } from 'foldstep/safetensors';
 import * as v from 'valibot';
+import { readJson } from './json-file.ts';
+import { shown } from './shown.ts';
 
 /** Weights in one file, which is also what is written; Hugging Face cuts large ones over several, listed in an index. */
 export const WEIGHTS = 'model.safetensors';
-const INDEX = 'model.safetensors.index.json';
+export const INDEX = 'model.safetensors.index.json';
 const INDEX_SCHEMA = v.looseObject({ weight_map: v.record(v.string(), v.string()) });
 
 /** Throws INVALID_ARGUMENT for safetensors of other names: to begin with fresh weights beside them cannot be meant. */
@@ -16,26 +18,28 @@ export function hasWeights(folder: string): boolean {
   if (other === undefined) return false;
   throw new FoldstepError(
     'INVALID_ARGUMENT',
-    `${folder} has ${other}, but neither ${WEIGHTS} nor ${INDEX}: name it so, or bring the index of its parts`,
+    `${folder} has ${shown(other)}, but neither ${WEIGHTS} nor ${INDEX}: name it so, or bring the index of its parts`,
   );
 }
 
-/** The tensors that a folder's safetensors files hold, FP32 or BF16. */
+/** Dtypes that FP32 holds, and F64, which is rounded to it. An F8 tensor of a model has scales beside it. */
+const READ = ['F32', 'BF16', 'F16', 'F64'];
+
+/** The tensors that a folder's safetensors files hold. Where there is an index, each lies in the file that the index names. */
 export class WeightFiles {
   /** Names the weights in errors. */
   readonly source: string;
-  readonly #files = new Map<string, SafetensorsFile>();
+  readonly #files: ReadonlyMap<string, SafetensorsFile>;
 
-  /** Reads headers. Throws FILE_UNREADABLE, SAFETENSORS_INVALID; INVALID_ARGUMENT for an index that is none. */
+  /**
+   * Reads headers. Throws FILE_UNREADABLE, SAFETENSORS_INVALID; INVALID_ARGUMENT for an index that is none; UNKNOWN_PARAMETER
+   * where a file has not what the index says.
+   */
   constructor(folder: string) {
-    const whole = join(folder, WEIGHTS);
     const index = join(folder, INDEX);
-    const single = existsSync(whole) || !existsSync(index);
-    this.source = single ? whole : index;
-    for (const path of single ? [whole] : listed(folder, index)) {
-      const file = new SafetensorsFile(path);
-      for (const name of file.tensors.keys()) this.#files.set(name, file);
-    }
+    const indexed = existsSync(index);
+    this.source = indexed ? index : join(folder, WEIGHTS);
+    this.#files = indexed ? filesByIndex(folder, index) : filesOf(new SafetensorsFile(this.source));
   }
 
   get names(): Iterable<string> {
@@ -60,14 +64,14 @@ export class WeightFiles {
     if (String(tensor.shape) !== String(shape)) {
       throw new FoldstepError(
         'INVALID_SHAPE',
-        `${name} is [${tensor.shape.join(', ')}] in ${file.file} and [${shape.join(', ')}] in the model that config.json describes`,
+        `${name} is [${shown(tensor.shape.join(', '))}] in ${file.file} and [${shape.join(', ')}] in the model that config.json describes`,
         { parameter: name },
       );
     }
-    if (tensor.dtype !== 'F32' && tensor.dtype !== 'BF16') {
+    if (!READ.includes(tensor.dtype)) {
       throw new FoldstepError(
         'INVALID_DTYPE',
-        `${name} is ${tensor.dtype} in ${file.file}; weights are read as F32 or BF16`,
+        `${name} is ${tensor.dtype} in ${file.file}; weights are read as ${READ.join(', ')}`,
         { parameter: name },
       );
     }
@@ -76,8 +80,7 @@ export class WeightFiles {
   /** Of a tensor that `check` has let through. Throws INVALID_ARGUMENT where a value is not finite: nothing could be trained. */
   read(name: string): Float32Array {
     const file = this.#files.get(name)!;
-    const values =
-      file.tensors.get(name)!.dtype === 'BF16' ? fromBFloat16(file.bfloat16(name)) : file.float32(name);
+    const values = file.float32(name);
     const wrong = values.findIndex((value) => !Number.isFinite(value));
     if (wrong < 0) return values;
     throw new FoldstepError(
@@ -90,26 +93,39 @@ export class WeightFiles {
   }
 }
 
-/** The files that an index names, each once. */
-function listed(folder: string, index: string): string[] {
-  let content: unknown;
-  try {
-    content = JSON.parse(readFileSync(index, 'utf8'));
-  } catch (cause) {
-    throw new FoldstepError('INVALID_ARGUMENT', `${index} cannot be read: ${(cause as Error).message}`, {
-      cause,
-    });
-  }
-  const parsed = v.safeParse(INDEX_SCHEMA, content);
+function filesOf(file: SafetensorsFile): Map<string, SafetensorsFile> {
+  return new Map([...file.tensors.keys()].map((name) => [name, file]));
+}
+
+/** By tensor, the file that the index names for it: others may hold a tensor of its name too. */
+function filesByIndex(folder: string, index: string): Map<string, SafetensorsFile> {
+  const parsed = v.safeParse(INDEX_SCHEMA, readJson(index, 'cannot be read'), { abortEarly: true });
   if (!parsed.success) {
     throw new FoldstepError(
       'INVALID_ARGUMENT',
       `${index} has no weight_map from names of tensors to names of files`,
     );
   }
-  const names = new Set(Object.values(parsed.output.weight_map));
-  return [...names].map((name) => {
-    if (name === basename(name)) return join(folder, name);
-    throw new FoldstepError('INVALID_ARGUMENT', `${index} names ${name}, which is no file beside it`);
-  });
+  const places = Object.entries(parsed.output.weight_map);
+  const files = new Map<string, SafetensorsFile>();
+  for (const [, name] of places) {
+    if (name !== basename(name)) {
+      throw new FoldstepError(
+        'INVALID_ARGUMENT',
+        `${index} names ${shown(name)}, which is no file beside it`,
+      );
+    }
+    if (!files.has(name)) files.set(name, new SafetensorsFile(join(folder, name)));
+  }
+  return new Map(
+    places.map(([tensor, name]) => {
+      const file = files.get(name)!;
+      if (file.tensors.has(tensor)) return [tensor, file];
+      throw new FoldstepError(
+        'UNKNOWN_PARAMETER',
+        `${index} says that ${shown(name)} has tensor ${shown(tensor)}, which it has not`,
+        { parameter: tensor },
+      );
+    }),
+  );
 }

@@ -8,6 +8,7 @@ import { runCommand } from './commands/run.js';
 import { topologyCommand } from './commands/topology.js';
 import { EXIT_FAILED, EXIT_REFUSED } from './exit-codes.js';
 import { packageManifest } from './package-manifest.js';
+import { tellError } from './tell-error.js';
 
 const { version, description } = packageManifest();
 const program = new Command('foldstep')
@@ -33,7 +34,7 @@ try {
     // Commander has already said why; its own code for a wrong command line, 1, means a failed case to `replay`.
     process.exitCode = error.exitCode === 0 ? 0 : EXIT_REFUSED;
   } else if (error instanceof FoldstepError) {
-    process.stderr.write(`foldstep: ${error.code}: ${error.message}\n`);
+    tellError(error);
     process.exitCode = error.code === 'LAUNCH_FAILED' ? EXIT_FAILED : EXIT_REFUSED;
   } else {
     throw error;

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Device } from '../device/device.js';
 import type { FoldedOptimizer, StepResult } from '../optimizer/folded-optimizer.js';
+import { showName } from '../show.js';
 import { gatherOverWorld } from './over-world.js';
 
 const DIGEST_BYTES = 8;
@@ -30,7 +31,7 @@ export async function findDisagreements(
   compare('the clip coefficient', DIGEST_BYTES, () => 0);
   for (const [i, parameter] of parameters.entries()) {
     const copies = parameter.copyAxes(false);
-    compare(`the weight of ${parameter.name}`, scalars.byteLength + i * DIGEST_BYTES, (rank) =>
+    compare(`the weight of ${showName(parameter.name)}`, scalars.byteLength + i * DIGEST_BYTES, (rank) =>
       parameter.grid.group(rank, copies).at(0),
     );
   }

@@ -1,16 +1,23 @@
-import { readFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import * as v from 'valibot';
 import { FoldstepError } from '../errors.js';
+import { parseJson } from '../files/json-values.js';
+import { type RegularFile, withRegularFile } from '../files/regular-file.js';
 import { Mesh } from '../mesh/mesh.js';
 import { Parameter } from '../parameters/parameter.js';
 import { SafetensorsFile } from '../safetensors/file.js';
-import { withRegularFile } from '../safetensors/regular-file.js';
+import { elementsOf, shapeText } from '../safetensors/shape.js';
+import { escapeUnsafe, showName } from '../show.js';
 import { adamw } from '../update/adam.js';
 import type { StateName, UpdateRule } from '../update/rule.js';
 import { sgd } from '../update/sgd.js';
 import { type CaseContent, caseSchema } from './case-schema.js';
 import { schemaFault } from './schema-faults.js';
+
+/** In bytes: room for some 50,000 parameters and steps. */
+const LARGEST_CASE = 2 ** 24;
+/** What is checked at a time of a tensor that may be larger than memory. */
+const ELEMENTS_AT_ONCE = 2 ** 22;
 
 /** A tensor's key and shape. */
 type Wanted = readonly [key: string, shape: readonly number[]];
@@ -67,15 +74,15 @@ export class ReplayCase {
    */
   verify(): void {
     this.openInitial();
-    this.#checkFinite(this.openExpected());
+    reading(() => this.#checkFinite(this.openExpected()));
     for (let rank = 0; rank < this.mesh.world; rank++) this.openRank(rank);
   }
 
   *#gradients(): Generator<Wanted> {
     const { steps, microbatches } = this.content.training;
-    for (let step = 1; step <= steps; step++) {
-      for (let micro = 1; micro <= microbatches; micro++) {
-        for (const { name, localShape } of this.parameters)
+    for (const { name, localShape } of this.parameters) {
+      for (let step = 1; step <= steps; step++) {
+        for (let micro = 1; micro <= microbatches; micro++)
           yield [gradientKey(step, micro, name), localShape];
       }
     }
@@ -93,10 +100,12 @@ export class ReplayCase {
 
   #parse(): CaseContent {
     const file = join(this.folder, 'case.json');
-    const json: unknown = reading(() => withRegularFile(file, (fd) => JSON.parse(readFileSync(fd, 'utf8'))));
-    const parsed = v.safeParse(caseSchema, json);
+    const bytes = reading(() => withRegularFile(file, (open) => contentOf(open, file)));
+    const json = parseJson(bytes, (fault) => unreadable(file, `it is not JSON that can be read: ${fault}`));
+    // The first fault is enough: a file of millions of faults would make as many issues.
+    const parsed = v.safeParse(caseSchema, json, { abortEarly: true });
     if (parsed.success) return parsed.output;
-    throw unreadable(file, parsed.issues.map((issue) => schemaFault('case.json', issue)).join('; '));
+    throw unreadable(file, schemaFault('case.json', parsed.issues[0]));
   }
 
   #meshSizes() {
@@ -113,20 +122,23 @@ export class ReplayCase {
     }
     const names = new Set<string>();
     for (const [i, { name }] of parameters.entries()) {
-      if (names.has(name)) this.#refuse(`parameters[${i}].name: ${name} is there twice`);
+      if (names.has(name)) this.#refuse(`parameters[${i}].name: ${showName(name)} is there twice`);
       names.add(name);
     }
   }
 
   #checkFinite(expected: SafetensorsFile): void {
     for (const [key] of this.#expectations()) {
-      const values = expected.float32(key);
-      const at = values.findIndex((value) => !Number.isFinite(value));
-      if (at < 0) continue;
-      throw unreadable(
-        expected.file,
-        `tensor ${key} has ${values[at]} as element ${at}, which must be finite`,
-      );
+      const size = elementsOf(expected.tensors.get(key)!.shape);
+      for (let begin = 0; begin < size; begin += ELEMENTS_AT_ONCE) {
+        const values = expected.float32(key, begin, Math.min(begin + ELEMENTS_AT_ONCE, size));
+        const at = values.findIndex((value) => !Number.isFinite(value));
+        if (at < 0) continue;
+        throw unreadable(
+          expected.file,
+          `tensor ${showName(key)} has ${values[at]} as element ${begin + at}, which must be finite`,
+        );
+      }
     }
   }
 
@@ -134,7 +146,7 @@ export class ReplayCase {
     try {
       return make();
     } catch (cause) {
-      return this.#refuse(`${field}: ${(cause as Error).message}`, cause);
+      return this.#refuse(`${field}: ${escapeUnsafe((cause as Error).message)}`, cause);
     }
   }
 
@@ -146,10 +158,12 @@ export class ReplayCase {
     const file = reading(() => new SafetensorsFile(join(this.folder, name)));
     for (const [key, shape] of wanted) {
       const tensor = file.tensors.get(key);
-      if (!tensor) throw unreadable(file.file, `tensor ${key} is not there`);
-      const found = describe(tensor.dtype, tensor.shape);
-      if (found === describe(dtype, shape)) continue;
-      throw unreadable(file.file, `tensor ${key} is ${found}; case.json makes it ${describe(dtype, shape)}`);
+      if (!tensor) throw unreadable(file.file, `tensor ${showName(key)} is not there`);
+      if (tensor.dtype === dtype && String(tensor.shape) === String(shape)) continue;
+      throw unreadable(
+        file.file,
+        `tensor ${showName(key)} is ${describe(tensor.dtype, tensor.shape)}; case.json makes it ${describe(dtype, shape)}`,
+      );
     }
     return file;
   }
@@ -181,7 +195,16 @@ function updateOf(optimizer: CaseContent['optimizer']): UpdateRule {
 }
 
 function describe(dtype: string, shape: readonly number[]): string {
-  return `${dtype} [${shape.join(', ')}]`;
+  return `${dtype} ${shapeText(shape)}`;
+}
+
+function contentOf(open: RegularFile, file: string): Uint8Array {
+  if (open.size > LARGEST_CASE) {
+    throw unreadable(file, `it has ${open.size} bytes; a case.json has ${LARGEST_CASE} at most`);
+  }
+  const bytes = new Uint8Array(open.size);
+  open.read(bytes, 0);
+  return bytes;
 }
 
 /** A case of which a file cannot be read cannot be read. */
@@ -195,5 +218,9 @@ function reading<T>(read: () => T): T {
 }
 
 function unreadable(file: string, fault: string, cause?: unknown): FoldstepError {
-  return new FoldstepError('CASE_UNREADABLE', `${file}: ${fault}`, cause === undefined ? {} : { cause });
+  return new FoldstepError(
+    'CASE_UNREADABLE',
+    `${showName(file)}: ${fault}`,
+    cause === undefined ? {} : { cause },
+  );
 }

@@ -1,4 +1,5 @@
 import type { StepResult } from '../optimizer/folded-optimizer.js';
+import { showName } from '../show.js';
 import type { CaseContent } from './case-schema.js';
 import { relativeError } from './compare.js';
 import type { ErrorKind, StepReport } from './result.js';
@@ -16,7 +17,7 @@ export function judgeStep(
   const failures: string[] = [];
   if (result.skipped !== expected.skipped) {
     const culprit = result.nonFinite
-      ? ` (${result.nonFinite.parameter} is not finite on rank ${result.nonFinite.rank})`
+      ? ` (${showName(result.nonFinite.parameter)} is not finite on rank ${result.nonFinite.rank})`
       : '';
     failures.push(
       `step ${step} was ${result.skipped ? `skipped${culprit}` : 'taken'}; it should have been ${expected.skipped ? 'skipped' : 'taken'}`,
@@ -62,9 +63,11 @@ export function judgeTensors(tensors: readonly TensorError[], { tolerance }: Exp
   return tensors.flatMap(({ kind, tensor, error, missing }) => {
     const failures: string[] = [];
     if (!(error <= tolerance[kind])) {
-      failures.push(`${tensor} is off by ${error.toExponential(2)}; the tolerance is ${tolerance[kind]}`);
+      failures.push(
+        `${showName(tensor)} is off by ${error.toExponential(2)}; the tolerance is ${tolerance[kind]}`,
+      );
     }
-    if (missing > 0) failures.push(`${missing} elements of ${tensor} were held by no rank`);
+    if (missing > 0) failures.push(`${missing} elements of ${showName(tensor)} were held by no rank`);
     return failures;
   });
 }

@@ -1,6 +1,7 @@
 import { writeSync } from 'node:fs';
 import { type Device, init } from '../device/device.js';
 import { FoldstepError } from '../errors.js';
+import { escapeUnsafe, showName } from '../show.js';
 import { ReplayCase } from './case.js';
 import { encodeMessage, type Message, type RankTask } from './messages.js';
 import { train } from './training.js';
@@ -13,7 +14,9 @@ try {
   device.dispose();
 } catch (error) {
   const text =
-    error instanceof FoldstepError ? `${error.code}: ${error.message}` : String((error as Error).stack);
+    error instanceof FoldstepError
+      ? `${error.code}: ${escapeUnsafe(error.message)}`
+      : String((error as Error).stack);
   process.stderr.write(`foldstep: ${text}\n`);
   // At once, and not when nothing is pending any more: the other ranks are waiting for this one.
   process.exit(1);
@@ -24,7 +27,7 @@ async function replay(device: Device, { folder, settings }: RankTask): Promise<v
   if (device.size !== recorded.mesh.world) {
     throw new FoldstepError(
       'WORLD_MISMATCH',
-      `case ${recorded.name} is of ${recorded.mesh.world} ranks, and this rank sees ${device.size}; does the launcher belong to the MPI library that foldstep was built with? "npx foldstep doctor" tells`,
+      `case ${showName(recorded.name)} is of ${recorded.mesh.world} ranks, and this rank sees ${device.size}; does the launcher belong to the MPI library that foldstep was built with? "npx foldstep doctor" tells`,
     );
   }
   // Written synchronously, so that an abort of the job right afterwards loses nothing.

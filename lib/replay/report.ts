@@ -1,3 +1,4 @@
+import { escapeUnsafe, showName } from '../show.js';
 import type { CaseOutcome, CaseReport } from './result.js';
 
 /** The outcome of one replay, for people: one line, and one for each thing that is wrong. */
@@ -10,8 +11,8 @@ export function outcomeText({ report, failures }: CaseOutcome): string {
     ...(errors.gradNorm === null ? [] : [`errors ${errorsText(report)}`]),
     ...(report.seconds === null ? [] : [`${report.seconds.toFixed(2)} s`]),
   ];
-  const head = `${report.passed ? 'ok    ' : 'FAILED'} ${report.case}: ${facts.join('; ')}`;
-  return [head, ...failures.map((failure) => `       ${failure}`)].join('\n');
+  const head = `${report.passed ? 'ok    ' : 'FAILED'} ${showName(report.case)}: ${facts.join('; ')}`;
+  return [head, ...failures.map((failure) => `       ${escapeUnsafe(failure)}`)].join('\n');
 }
 
 /** The last line of a run, for people. */
@@ -27,5 +28,5 @@ function normText(norm: number | null): string {
 
 function errorsText({ errors, worst }: CaseReport): string {
   const kinds = Object.entries(errors).map(([kind, error]) => `${kind} ${(error ?? 0).toExponential(1)}`);
-  return kinds.join(', ') + (worst && worst.error > 0 ? ` (worst: ${worst.tensor})` : '');
+  return kinds.join(', ') + (worst && worst.error > 0 ? ` (worst: ${showName(worst.tensor)})` : '');
 }

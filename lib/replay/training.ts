@@ -1,5 +1,7 @@
 import type { Device } from '../device/device.js';
 import { FoldedOptimizer } from '../optimizer/folded-optimizer.js';
+import type { SafetensorsFile } from '../safetensors/file.js';
+import { showName } from '../show.js';
 import { findDisagreements } from './agreement.js';
 import { accumulatedKey, gradientKey, masterKey, type ReplayCase, stateKey } from './case.js';
 import { judgeStep, judgeTensors, summarize } from './judge.js';
@@ -42,6 +44,7 @@ class Training {
   readonly #setting: Setting;
   readonly #optimizer: FoldedOptimizer;
   readonly #begun: number;
+  readonly #gradients: SafetensorsFile;
   readonly #checks: TensorChecks;
   readonly #steps: StepReport[] = [];
   readonly #failures: string[] = [];
@@ -61,6 +64,7 @@ class Training {
     this.#setting = setting;
     this.#optimizer = optimizer;
     this.#begun = begun;
+    this.#gradients = recorded.openRank(device.rank);
     this.#checks = new TensorChecks(recorded.openExpected(), device.rank);
   }
 
@@ -94,10 +98,9 @@ class Training {
   async #step(step: number): Promise<void> {
     const { training, expected } = this.#recorded.content;
     const optimizer = this.#optimizer;
-    const gradients = this.#recorded.openRank(this.#device.rank);
     for (let micro = 1; micro <= training.microbatches; micro++) {
       for (const { name } of optimizer.parameters) {
-        optimizer.gradient(name).set(gradients.bfloat16(gradientKey(step, micro, name)));
+        optimizer.gradient(name).set(this.#gradients.bfloat16(gradientKey(step, micro, name)));
       }
       await optimizer.accumulate();
     }
@@ -156,7 +159,7 @@ class Training {
       const step = Math.floor(i / parameters.length) + 1;
       const { name } = parameters[i % parameters.length]!;
       return [
-        `after step ${step} ${count} weights of ${name} on one rank are not the rounding of their master`,
+        `after step ${step} ${count} weights of ${showName(name)} on one rank are not the rounding of their master`,
       ];
     });
   }

@@ -1,4 +1,8 @@
-import { findDuplicateKey } from './duplicate-keys.js';
+import { type Fault, JsonTokens, TOKEN } from '../files/json-tokens.js';
+import { readCounts, readObject, skipValue } from '../files/json-values.js';
+import { show, showName } from '../show.js';
+import { bytesOf, type DTypeName, isDType } from './dtypes.js';
+import { elementsOf, shapeText } from './shape.js';
 
 /** A tensor of a safetensors file: `begin` and `end` are byte offsets from the end of the header. */
 export interface TensorInfo {
@@ -8,9 +12,14 @@ export interface TensorInfo {
   readonly end: number;
 }
 
+/** A tensor as a header gives it: of a dtype that the format has. */
+export interface HeaderTensor extends TensorInfo {
+  readonly dtype: DTypeName;
+}
+
 /** Everything that a header says. */
 export interface Header {
-  readonly tensors: ReadonlyMap<string, TensorInfo>;
+  readonly tensors: ReadonlyMap<string, HeaderTensor>;
   readonly metadata: Readonly<Record<string, string>>;
 }
 
@@ -21,77 +30,68 @@ export const LARGEST_HEADER = 100_000_000;
 /** What the format calls the metadata: no tensor has this name. */
 export const METADATA = '__metadata__';
 
-const DTYPE_BYTES: Readonly<Record<string, number>> = {
-  BOOL: 1,
-  U8: 1,
-  I8: 1,
-  F8_E5M2: 1,
-  F8_E4M3: 1,
-  U16: 2,
-  I16: 2,
-  F16: 2,
-  BF16: 2,
-  U32: 4,
-  I32: 4,
-  F32: 4,
-  U64: 8,
-  I64: 8,
-  F64: 8,
-};
-
-type Fault = (text: string) => Error;
-
-/** Reads a header of `bytes`, before `dataBytes` bytes of tensors. Throws `fault(what is wrong)` for anything the format forbids. */
+/**
+ * Reads a header of `bytes`, before `dataBytes` bytes of tensors. Throws `fault(what is wrong)` for anything the format forbids.
+ * It goes over the bytes once: time and memory grow with the header as a line does, whatever is in it.
+ */
 export function parseHeader(bytes: Uint8Array, dataBytes: number, fault: Fault): Header {
-  const tensors = new Map<string, TensorInfo>();
+  if (bytes[0] !== TOKEN.openObject) throw fault('its header does not start with {');
+  const tokens = new JsonTokens(bytes, (text) => fault(`its header is not JSON that can be read: ${text}`));
+  const tensors = new Map<string, HeaderTensor>();
   let metadata: Readonly<Record<string, string>> = {};
-  for (const [name, value] of Object.entries(parseObject(bytes, fault))) {
-    if (name === METADATA) metadata = metadataOf(value, fault);
-    else tensors.set(name, tensorInfo(name, value, fault));
-  }
+  readObject(tokens, (name) => {
+    if (name === METADATA) metadata = readMetadata(tokens, fault);
+    else tensors.set(name, readTensor(name, tokens, fault));
+  });
+  tokens.end();
   checkContiguous(tensors, dataBytes, fault);
   return { tensors, metadata };
 }
 
-function parseObject(bytes: Uint8Array, fault: Fault): Record<string, unknown> {
-  if (bytes[0] !== 0x7b) throw fault('its header does not start with {');
-  let text: string;
-  let header: Record<string, unknown>;
-  try {
-    text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
-    header = JSON.parse(text);
-  } catch (cause) {
-    throw fault(`its header is not JSON: ${(cause as Error).message}`);
-  }
-  const duplicate = findDuplicateKey(text);
-  if (duplicate !== undefined) throw fault(`its header has ${JSON.stringify(duplicate)} twice`);
-  return header;
+function readMetadata(tokens: JsonTokens, fault: Fault): Record<string, string> {
+  const refuse = () => fault(`${METADATA} is not an object of texts`);
+  if (tokens.peek() !== TOKEN.openObject) throw refuse();
+  const entries: [string, string][] = [];
+  readObject(tokens, (key) => {
+    if (tokens.peek() !== TOKEN.quote) throw refuse();
+    entries.push([key, tokens.text()]);
+  });
+  // An assignment would lose a key such as __proto__.
+  return Object.fromEntries(entries);
 }
 
-function metadataOf(value: unknown, fault: Fault): Record<string, string> {
-  if (isObject(value) && Object.values(value).every((entry) => typeof entry === 'string')) {
-    return value as Record<string, string>;
+function readTensor(name: string, tokens: JsonTokens, fault: Fault): HeaderTensor {
+  const wrong = (what: string): Error => fault(`tensor ${showName(name)} ${what}`);
+  if (tokens.peek() !== TOKEN.openObject) {
+    skipValue(tokens);
+    throw wrong('is not an object');
   }
-  throw fault(`${METADATA} is not an object of texts`);
-}
-
-function tensorInfo(name: string, value: unknown, fault: Fault): TensorInfo {
-  if (!isObject(value)) throw fault(`tensor ${name} is not an object`);
-  const { dtype, shape, data_offsets: offsets } = value;
-  const elementBytes = typeof dtype === 'string' && Object.hasOwn(DTYPE_BYTES, dtype) && DTYPE_BYTES[dtype];
-  if (!elementBytes) throw fault(`tensor ${name} has unknown dtype ${JSON.stringify(dtype)}`);
-  if (!isCounts(shape)) throw fault(`tensor ${name} has shape ${JSON.stringify(shape)}, not a list of sizes`);
-  if (!isCounts(offsets) || offsets.length !== 2) {
-    throw fault(`tensor ${name} has data_offsets ${JSON.stringify(offsets)}, not two byte offsets`);
+  let dtype: string | undefined;
+  let shape: number[] | undefined;
+  let offsets: number[] | undefined;
+  readObject(tokens, (key) => {
+    const start = tokens.position;
+    if (key === 'dtype' && tokens.peek() === TOKEN.quote) dtype = tokens.text();
+    else if (key === 'shape') {
+      shape = readCounts(tokens);
+      if (!shape) throw wrong(`has shape ${tokens.passedSince(start)}, not a list of sizes`);
+    } else if (key === 'data_offsets') {
+      offsets = readCounts(tokens);
+      if (offsets?.length === 2) return;
+      throw wrong(`has data_offsets ${tokens.passedSince(start)}, not two byte offsets`);
+    } else skipValue(tokens);
+  });
+  if (dtype === undefined || !shape || !offsets) {
+    throw wrong('lacks one of dtype, a text, shape and data_offsets');
   }
+  if (!isDType(dtype)) throw wrong(`has unknown dtype ${show(dtype)}`);
   const [begin, end] = offsets as [number, number];
-  const wanted = shape.reduce((product, size) => product * size, elementBytes);
-  if (end - begin !== wanted) {
-    throw fault(
-      `tensor ${name} is ${dtype} [${shape.join(', ')}], ${wanted} bytes, but its data_offsets [${begin}, ${end}] span ${end - begin}`,
-    );
-  }
-  return { dtype: dtype as string, shape, begin, end };
+  const wanted = bytesOf(dtype, elementsOf(shape));
+  if (end - begin === wanted) return { dtype, shape, begin, end };
+  const size = wanted === undefined ? 'no number of bytes that can be' : `${wanted} bytes`;
+  throw wrong(
+    `is ${dtype} ${shapeText(shape)}, ${size}, but its data_offsets [${begin}, ${end}] span ${end - begin}`,
+  );
 }
 
 function checkContiguous(tensors: ReadonlyMap<string, TensorInfo>, dataBytes: number, fault: Fault): void {
@@ -99,21 +99,13 @@ function checkContiguous(tensors: ReadonlyMap<string, TensorInfo>, dataBytes: nu
   let reached = 0;
   for (const [name, { begin, end }] of inOrder) {
     if (begin > reached)
-      throw fault(`bytes ${reached} to ${begin} before tensor ${name} belong to no tensor`);
+      throw fault(`bytes ${reached} to ${begin} before tensor ${showName(name)} belong to no tensor`);
     if (begin < reached)
-      throw fault(`tensor ${name} begins at byte ${begin}, inside one that ends at ${reached}`);
+      throw fault(`tensor ${showName(name)} begins at byte ${begin}, inside one that ends at ${reached}`);
     reached = end;
   }
   if (reached > dataBytes)
     throw fault(`its tensors end at byte ${reached}, but only ${dataBytes} are there: it is cut short`);
   if (reached < dataBytes)
     throw fault(`${dataBytes - reached} bytes after the last tensor belong to no tensor`);
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function isCounts(value: unknown): value is number[] {
-  return Array.isArray(value) && value.every((entry) => Number.isSafeInteger(entry) && entry >= 0);
 }

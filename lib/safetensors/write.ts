@@ -1,6 +1,10 @@
 import { FoldstepError, type FoldstepErrorCode } from '../errors.js';
+import { replaceFile } from '../files/replace-file.js';
+import { show, showName } from '../show.js';
+import { typedArray } from '../typed-arrays.js';
+import type { DTypeName } from './dtypes.js';
 import { LARGEST_HEADER, LENGTH_BYTES, METADATA } from './header.js';
-import { replaceFile } from './replace-file.js';
+import { elementsOf, shapeText } from './shape.js';
 
 /** A tensor's elements, row-major: FP32, BF16 bits as `Uint16Array`, or int32. `[]` is the shape of a scalar. */
 export interface Tensor {
@@ -8,12 +12,22 @@ export interface Tensor {
   readonly values: Float32Array | Uint16Array | Int32Array;
 }
 
+/** A tensor that can be written. */
+interface Checked {
+  readonly name: string;
+  readonly dtype: DTypeName;
+  /** The place of its dtype in the file. */
+  readonly place: number;
+  readonly shape: readonly number[];
+  readonly bytes: Uint8Array;
+}
+
 /** In the order in which the tensors of a file lie. */
 const DTYPES = [
-  { name: 'F32', array: Float32Array },
-  { name: 'I32', array: Int32Array },
-  { name: 'BF16', array: Uint16Array },
-];
+  { dtype: 'F32', kind: 'Float32Array' },
+  { dtype: 'I32', kind: 'Int32Array' },
+  { dtype: 'BF16', kind: 'Uint16Array' },
+] as const;
 
 /**
  * Writes tensors by name, such as a `Map` or `Object.entries` gives them, as a safetensors file, with `metadata` beside them:
@@ -21,81 +35,112 @@ const DTYPES = [
  * those of one dtype in the order of their names, and pads the header to a multiple of 8 bytes: every tensor is aligned, and
  * the same tensors give the same bytes.
  *
- * The file is there whole or not at all; one that was there before stays until then. Throws, before anything is written,
- * INVALID_ARGUMENT for a name or metadata that is no text, DUPLICATE_NAME, INVALID_DTYPE, INVALID_SHAPE and, where shape and
- * values do not go together, INVALID_LENGTH; FILE_UNWRITABLE.
+ * The file is there whole or not at all; one that was there before stays until then. A link is followed, also one to nothing,
+ * and a file that is replaced keeps its mode. The next save into a folder removes what a killed one left there.
+ *
+ * Throws, before anything is written, INVALID_ARGUMENT for a name or metadata that is no text, DUPLICATE_NAME, INVALID_DTYPE,
+ * INVALID_SHAPE and, where shape and values do not go together, INVALID_LENGTH; FILE_UNWRITABLE.
  */
 export function writeSafetensors(
   file: string,
   tensors: Iterable<readonly [name: string, tensor: Tensor]>,
   metadata?: Readonly<Record<string, string>>,
 ): void {
-  const sorted = inOrder([...tensors]);
-  const entries = metadata === undefined ? [] : [entry(METADATA, checkedMetadata(metadata))];
+  const checked = checkedTensors(tensors);
+  const entries = metadata === undefined ? [] : [entry(METADATA, metadataText(metadata))];
   let end = 0;
-  for (const { name, dtype, tensor } of sorted) {
+  for (const { name, dtype, shape, bytes } of checked) {
     const begin = end;
-    end += tensor.values.byteLength;
-    entries.push(entry(name, { dtype, shape: tensor.shape, data_offsets: [begin, end] }));
+    end += bytes.length;
+    entries.push(entry(name, JSON.stringify({ dtype, shape, data_offsets: [begin, end] })));
   }
-  const data = sorted.map(({ tensor: { values } }) => bytesOf(values));
-  replaceFile(file, [...header(`{${entries.join(',')}}`), ...data]);
+  replaceFile(file, [...header(object(entries)), ...checked.map(({ bytes }) => bytes)]);
 }
 
-function inOrder(tensors: readonly (readonly [string, Tensor])[]) {
+function checkedTensors(tensors: unknown): Checked[] {
+  if (typeof (tensors as Partial<Iterable<unknown>> | null | undefined)?.[Symbol.iterator] !== 'function') {
+    throw new FoldstepError(
+      'INVALID_ARGUMENT',
+      `tensors must be a Map or a list of [name, tensor]; they are ${show(tensors)}`,
+    );
+  }
   const names = new Set<string>();
-  const checked = tensors.map(([name, tensor]) => {
+  const checked = Array.from(tensors as Iterable<unknown>, (pair) => {
+    if (!Array.isArray(pair)) {
+      throw new FoldstepError(
+        'INVALID_ARGUMENT',
+        `a tensor must come as [name, tensor]; it is ${show(pair)}`,
+      );
+    }
+    const [name, tensor] = pair as unknown[];
     checkText('the name of a tensor', name);
     if (name === METADATA) refuse('INVALID_ARGUMENT', name, 'the format keeps this name for the metadata');
     if (names.has(name)) refuse('DUPLICATE_NAME', name, 'it is given twice; names must be unique');
     names.add(name);
-    return { name, tensor, place: checkedDtype(name, tensor) };
+    return checkedTensor(name, tensor);
   });
-  checked.sort((a, b) => a.place - b.place || (a.name < b.name ? -1 : 1));
-  return checked.map(({ name, tensor, place }) => ({ name, tensor, dtype: DTYPES[place]!.name }));
+  return checked.sort((a, b) => a.place - b.place || (a.name < b.name ? -1 : 1));
 }
 
-/** The tensor's place in `DTYPES`. */
-function checkedDtype(name: string, { shape, values }: Tensor): number {
-  const place = DTYPES.findIndex(({ array }) => values instanceof array);
-  if (place < 0) {
+function checkedTensor(name: string, tensor: unknown): Checked {
+  if (typeof tensor !== 'object' || tensor === null) {
+    refuse('INVALID_ARGUMENT', name, `it must be an object of shape and values; it is ${show(tensor)}`);
+  }
+  const { shape: given, values: array } = tensor as { shape?: unknown; values?: unknown };
+  const place = DTYPES.findIndex(({ kind }) => typedArray(array, kind) !== undefined);
+  const values = typedArray(array, 'Float32Array', 'Int32Array', 'Uint16Array');
+  if (!values) {
     refuse(
       'INVALID_DTYPE',
       name,
-      'its values must be a Float32Array, BF16 bits in a Uint16Array, or an Int32Array',
+      `its values must be a Float32Array, BF16 bits in a Uint16Array, or an Int32Array; they are ${show(array)}`,
     );
   }
-  if (!Array.isArray(shape) || !shape.every((size) => Number.isSafeInteger(size) && size >= 0)) {
-    refuse('INVALID_SHAPE', name, `its shape must be a list of sizes; it is ${JSON.stringify(shape)}`);
+  const shape = Array.isArray(given) ? Array.from(given as unknown[]) : undefined;
+  if (!shape?.every((size): size is number => Number.isSafeInteger(size) && (size as number) >= 0)) {
+    refuse('INVALID_SHAPE', name, `its shape must be a list of sizes; it is ${show(given)}`);
   }
-  const elements = shape.reduce((product, size) => product * size, 1);
+  const elements = elementsOf(shape);
   if (elements !== values.length) {
     refuse(
       'INVALID_LENGTH',
       name,
-      `[${shape.join(', ')}] has ${elements} elements, and ${values.length} are given`,
+      `${shapeText(shape)} has ${elements} elements, and ${values.length} are given`,
     );
   }
-  return place;
+  const bytes = new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
+  return { name, dtype: DTYPES[place]!.dtype, place, shape, bytes };
 }
 
-function checkedMetadata(metadata: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
-  for (const [key, value] of Object.entries(metadata)) {
-    checkText('a key of the metadata', key);
-    checkText(`metadata ${key}`, value);
+function metadataText(metadata: unknown): string {
+  // A list, a map and a text have other tags, in every realm.
+  if (Object.prototype.toString.call(metadata) !== '[object Object]') {
+    throw new FoldstepError(
+      'INVALID_ARGUMENT',
+      `metadata must be an object of texts, such as { format: 'pt' }; it is ${show(metadata)}`,
+    );
   }
-  return metadata;
+  const entries = Object.entries(metadata as object).map(([key, value]: [string, unknown]) => {
+    checkText('a key of the metadata', key);
+    checkText(`metadata ${showName(key)}`, value);
+    return entry(key, JSON.stringify(value));
+  });
+  return object(entries);
 }
 
-function checkText(what: string, text: unknown): void {
+function checkText(what: string, text: unknown): asserts text is string {
   if (typeof text === 'string' && !/\p{Surrogate}/u.test(text)) return;
-  const shown = typeof text === 'string' ? `${JSON.stringify(text)}, half a character` : String(text);
-  throw new FoldstepError('INVALID_ARGUMENT', `${what} must be text; it is ${shown}`);
+  const half = typeof text === 'string' ? ', half a character' : '';
+  throw new FoldstepError('INVALID_ARGUMENT', `${what} must be text; it is ${show(text)}${half}`);
 }
 
 // Text by text: an object would lose a key such as __proto__.
-function entry(key: string, value: unknown): string {
-  return `${JSON.stringify(key)}:${JSON.stringify(value)}`;
+function entry(key: string, json: string): string {
+  return `${JSON.stringify(key)}:${json}`;
+}
+
+function object(entries: readonly string[]): string {
+  return `{${entries.join(',')}}`;
 }
 
 function header(text: string): Uint8Array[] {
@@ -112,10 +157,6 @@ function header(text: string): Uint8Array[] {
   return [length, bytes, Buffer.alloc(padded - bytes.length, ' ')];
 }
 
-function bytesOf({ buffer, byteOffset, byteLength }: Tensor['values']): Uint8Array {
-  return new Uint8Array(buffer, byteOffset, byteLength);
-}
-
 function refuse(code: FoldstepErrorCode, tensor: string, fault: string): never {
-  throw new FoldstepError(code, `tensor ${tensor}: ${fault}`);
+  throw new FoldstepError(code, `tensor ${showName(tensor)}: ${fault}`);
 }

@@ -1,9 +1,9 @@
-import { mkdirSync, rmSync } from 'node:fs';
+import { cpSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { CaseReport } from '#lib/replay/result.js';
 import { foldstep } from '../support/job.js';
-import { editCase, editTensor, fixture, Scratch } from '../unit/replay/files.js';
+import { editCase, editHeader, editTensor, fixture, Scratch } from '../unit/replay/files.js';
 
 interface Printed {
   cases: CaseReport[];
@@ -11,6 +11,11 @@ interface Printed {
 }
 
 const LITTLE_ENDIAN = true;
+/** Clears a screen, also by its single character, deletes, turns the direction of text, ends a line. */
+const ESCAPES = '\u001b[2J\u009b2J\u007f\u202e\u2028\r';
+const ESCAPED = '\\u{001b}[2J\\u{009b}2J\\u{007f}\\u{202e}\\u{2028}\\r';
+/** Everything of that sort but the ends of lines. */
+const OBEYED = /(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
 
 describe('foldstep replay', function () {
   this.timeout(120_000);
@@ -191,6 +196,40 @@ describe('foldstep replay', function () {
       steps: [],
       ranksAgree: false,
     });
+  });
+
+  it('shows names without what a terminal obeys, and in JSON as they are', async () => {
+    const name = `w${ESCAPES}`;
+    // Not among recorded cases, whose folders have names of letters.
+    const folder = join(scratch.folder, `case${ESCAPES}`);
+    cpSync(fixture('native-experts'), folder, { recursive: true });
+    editCase(folder, 'parameters.0.name', name);
+    for (const file of ['initial', 'rank-0', 'rank-1', 'expected']) {
+      editHeader(join(folder, `${file}.safetensors`), (header) => {
+        for (const key of Object.keys(header)) {
+          header[key.replace('native.experts.w', name)] = header[key]!;
+          delete header[key];
+        }
+      });
+    }
+    editCase(folder, 'expected.tolerance.master', 0);
+    editTensor(join(folder, 'expected.safetensors'), `step-1/master/${name}`, (bytes) =>
+      bytes.setFloat32(0, 77, LITTLE_ENDIAN),
+    );
+    const text = await foldstep(['replay', folder]);
+    expect([text.code, text.stderr]).to.deep.equal([1, '']);
+    expect(text.stdout).to.contain(`FAILED 'case${ESCAPED}': 2 ranks`);
+    expect(text.stdout).to.contain(`'step-1/master/w${ESCAPED}' is off by`);
+    expect(text.stdout).not.to.match(OBEYED);
+    const { printed } = await replay(folder);
+    expect(printed.cases[0]).to.include({ case: `case${ESCAPES}`, passed: false });
+    expect(printed.cases[0]!.worst!.tensor).to.equal(`step-1/master/${name}`);
+    rmSync(join(folder, 'initial.safetensors'));
+    const refused = await foldstep(['replay', folder]);
+    expect(refused.code).to.equal(2);
+    expect(refused.stderr)
+      .to.contain(`case${ESCAPED}/initial.safetensors' cannot be read: ENOENT`)
+      .and.not.to.match(OBEYED);
   });
 
   it('refuses settings that there are not', async () => {

@@ -1,4 +1,4 @@
-import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { toBFloat16 } from '#lib/device/bfloat16.js';
@@ -95,6 +95,36 @@ describe('weights of a GLM4-MoE in files', () => {
       writeFileSync(join(folder, 'model.safetensors.index.json'), JSON.stringify({ weight_map: map }));
       expect(hasWeights(folder)).to.equal(true);
       expect(await loaded(folder)).to.deep.equal(bitsOf(originalTensors()));
+    });
+  });
+
+  it('come from the files that an index names, whatever others hold, until they are saved', async () => {
+    await withFolder(async (folder) => {
+      const tensors = [...originalTensors()];
+      const index = join(folder, 'model.safetensors.index.json');
+      const files = ['model-1.safetensors', 'model-2.safetensors'];
+      // Each half, and beside it in every file the other half as it must not be.
+      const wrong = ([name, { shape, values: of }]: (typeof tensors)[number]) =>
+        [name, { shape, values: of.map(() => 7) }] as const;
+      for (const [half, file] of files.entries()) {
+        writeWeights(
+          folder,
+          tensors.map((tensor, i) => (i % 2 === half ? tensor : wrong(tensor))),
+        );
+        renameSync(join(folder, 'model.safetensors'), join(folder, file));
+      }
+      writeWeights(folder, tensors.map(wrong));
+      const map = Object.fromEntries(tensors.map(([name], i) => [name, files[i % 2]!]));
+      writeFileSync(index, JSON.stringify({ weight_map: map }));
+      const opened = await openModel(device, folder);
+      expect(await contentOf(opened)).to.deep.equal(bitsOf(new Map(tensors)));
+      opened.model.buffers.get(BIAS)!.fill(3);
+      await saveWeights(folder, folder, opened.model, opened.optimizer, device);
+      opened.dispose();
+      expect(existsSync(index)).to.equal(false);
+      const expected = originalTensors();
+      expected.set(BIAS, { shape: [16], values: new Float32Array(16).fill(3) });
+      expect(await loaded(folder)).to.deep.equal(bitsOf(expected));
     });
   });
 
@@ -235,6 +265,15 @@ describe('weights of a GLM4-MoE in files', () => {
           'INVALID_ARGUMENT',
           'names ../model.safetensors, which is no file beside it',
         );
+        writeWeights(folder, originalTensors());
+        writeFileSync(index, '{"weight_map": {"a\\u001b": "model.safetensors"}}');
+        await refusedFrom(
+          folder,
+          'UNKNOWN_PARAMETER',
+          'says that model.safetensors has tensor a\\u{001b}, which it has not',
+        );
+        truncateSync(index, 2 ** 40);
+        await refusedFrom(folder, 'INVALID_ARGUMENT', `${index} cannot be read: it has 1099511627776 bytes`);
       }));
   });
 

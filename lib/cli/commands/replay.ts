@@ -7,7 +7,9 @@ import { outcomeText, totalText } from '../../replay/report.js';
 import type { CaseReport } from '../../replay/result.js';
 import { replayCase } from '../../replay/run.js';
 import { type Setting, type SettingChoices, settingsOf } from '../../replay/setting.js';
+import { showName } from '../../show.js';
 import { EXIT_FAILED, EXIT_OK, EXIT_REFUSED } from '../exit-codes.js';
+import { tellError } from '../tell-error.js';
 import { backendOption } from './backend-option.js';
 
 interface ReplayOptions extends SettingChoices {
@@ -60,7 +62,7 @@ function readCase(
   } catch (error) {
     if (!(error instanceof FoldstepError)) throw error;
     if (error.code !== 'CASE_UNREADABLE' && error.code !== 'SAFETENSORS_INVALID') throw error;
-    process.stderr.write(`foldstep: ${error.code}: ${error.message}\n`);
+    tellError(error);
     return undefined;
   }
 }
@@ -87,5 +89,5 @@ async function replayRead(
 }
 
 function barFormat(name: string): string {
-  return `${name} {bar} {value}/{total} steps`;
+  return `${showName(name)} {bar} {value}/{total} steps`;
 }

@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import vm from 'node:vm';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { FoldstepError } from '#lib/errors.js';
@@ -101,7 +102,11 @@ describe('writing safetensors', () => {
       'INVALID_LENGTH',
       /a: \[3\] has 3 elements, and 2/,
     );
-    refused([['a', { shape: [-1], values: new Float32Array() }]], 'INVALID_SHAPE', /a: its shape .* \[-1\]/);
+    refused(
+      [['a', { shape: [-1], values: new Float32Array() }]],
+      'INVALID_SHAPE',
+      /a: its shape .* \[ -1 \]/,
+    );
     refused([['a', { shape: [1], values: [1] }]], 'INVALID_DTYPE', /a: its values must be a Float32Array/);
     refused(
       [
@@ -115,8 +120,79 @@ describe('writing safetensors', () => {
     refused([[7, scalar]], 'INVALID_ARGUMENT', /must be text; it is 7/);
     refused([['\ud800', scalar]], 'INVALID_ARGUMENT', /half a character/);
     refused([['a', scalar]], 'INVALID_ARGUMENT', /metadata step must be text; it is 3/, { step: 3 });
+    for (const none of [null, 7, {}]) {
+      refused(none as never, 'INVALID_ARGUMENT', /tensors must be a Map or a list of \[name, tensor\]/);
+      refused([none as never], 'INVALID_ARGUMENT', /must come as \[name, tensor\]/);
+    }
+    for (const none of [undefined, null, 7])
+      refused([['a', none]], 'INVALID_ARGUMENT', /a: it must be an object/);
+    for (const shape of [undefined, null, 7n, '1', [1n], [Symbol('one')]]) {
+      refused([['a', { ...scalar, shape }]], 'INVALID_SHAPE', /a: its shape must be a list of sizes/);
+    }
     expect(readFileSync(file, 'utf8')).to.equal('as it was');
     expect(readdirSync(scratch.folder)).to.deep.equal(['model.safetensors']);
+  });
+
+  it('refuses metadata that could not be read again, whatever it is', () => {
+    const map = new Map([['a', 'b']]);
+    const others = [
+      null,
+      7,
+      7n,
+      'text',
+      ['a'],
+      map,
+      new Set(),
+      new Date(),
+      () => '',
+      vm.runInNewContext('[]'),
+    ];
+    for (const metadata of others) {
+      expect(() => writeSafetensors(file, [], metadata as never))
+        .to.throw(FoldstepError, /metadata must be an object of texts/)
+        .with.property('code', 'INVALID_ARGUMENT');
+    }
+    const values = [7, 7n, null, undefined, {}, ['a'], Symbol('a'), '\ud800', '\udc00a'];
+    for (const value of values) {
+      expect(() => writeSafetensors(file, [], { key: value } as never)).to.throw(
+        FoldstepError,
+        /metadata key must be text/,
+      );
+    }
+    expect(() => writeSafetensors(file, [], { '\ud800': 'a' })).to.throw(FoldstepError, /half a character/);
+  });
+
+  it('keeps metadata of every key, and of objects of other realms and without a prototype', () => {
+    const keys = ['__proto__', 'constructor', 'toJSON', 'toString', '', '0', '__metadata__'];
+    const metadata = Object.fromEntries(keys.map((key) => [key, `of ${key}`]));
+    writeSafetensors(file, [], metadata);
+    expect(Object.entries(new SafetensorsFile(file).metadata)).to.have.deep.members(Object.entries(metadata));
+    for (const other of [
+      Object.assign(Object.create(null), { a: 'b' }),
+      vm.runInNewContext('({ a: "b" })'),
+    ]) {
+      writeSafetensors(file, [], other);
+      expect(new SafetensorsFile(file).metadata).to.deep.equal({ a: 'b' });
+    }
+  });
+
+  it('takes arrays of another realm and of shared memory for what they are', () => {
+    const shared = new Float32Array(new SharedArrayBuffer(16), 4, 2);
+    shared.set([3, 4]);
+    writeSafetensors(file, [
+      ['float', vm.runInNewContext('({ shape: [2], values: Float32Array.of(1, 2) })')],
+      ['bits', { shape: [1], values: vm.runInNewContext('Uint16Array.of(0x3f80)') }],
+      ['shared', { shape: [2], values: shared }],
+    ]);
+    const read = new SafetensorsFile(file);
+    expect(read.float32('float')).to.deep.equal(Float32Array.of(1, 2));
+    expect(read.bfloat16('bits')).to.deep.equal(Uint16Array.of(0x3f80));
+    expect(read.float32('shared')).to.deep.equal(Float32Array.of(3, 4));
+    expect(() =>
+      writeSafetensors(file, [['a', { shape: [1], values: vm.runInNewContext('Float64Array.of(1)') }]]),
+    )
+      .to.throw(FoldstepError, /its values must be a Float32Array/)
+      .with.property('code', 'INVALID_DTYPE');
   });
 
   it('follows a link, and refuses what is no regular file', () => {
