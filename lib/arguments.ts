@@ -62,7 +62,7 @@ export function checkIterable<Item, Result = Item>(
   if (!iterable) {
     throw new FoldstepError(
       'INVALID_ARGUMENT',
-      `${what} must be iterable, as a list is; it is ${show(value)}`,
+      `${what} must be a list or another iterable; it is ${show(value)}`,
     );
   }
   return reading(what, () => {

@@ -3,6 +3,7 @@ import { inspect, types } from 'node:util';
 const LONGEST_VALUE = 100;
 // A path or a tensor's name that is cut no longer says which one it is.
 const LONGEST_NAME = 400;
+const LONGEST_REASON = 600;
 const MOST_FIELDS = 16;
 const LARGEST_BIGINT = 10n ** 60n;
 
@@ -39,6 +40,11 @@ export function show(value: unknown): string {
 export function showName(name: unknown): string {
   if (typeof name !== 'string') return show(name);
   return name.length <= LONGEST_NAME && ONE_WORD.test(name) ? name : quote(name, LONGEST_NAME);
+}
+
+/** What an error says, as `showText` does: system calls name the path again, however long it is. */
+export function showReason(error: unknown): string {
+  return types.isNativeError(error) ? showText(error.message, LONGEST_REASON) : show(error);
 }
 
 /** `text` with escapes in place of characters that a terminal obeys or that nobody sees. */

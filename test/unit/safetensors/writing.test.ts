@@ -121,7 +121,7 @@ describe('writing safetensors', () => {
     refused([['\ud800', scalar]], 'INVALID_ARGUMENT', /half a character/);
     refused([['a', scalar]], 'INVALID_ARGUMENT', /metadata step must be text; it is 3/, { step: 3 });
     for (const none of [null, 7, {}]) {
-      refused(none as never, 'INVALID_ARGUMENT', /tensors must be a Map or a list of \[name, tensor\]/);
+      refused(none as never, 'INVALID_ARGUMENT', /tensors must be a list or/);
       refused([none as never], 'INVALID_ARGUMENT', /must come as \[name, tensor\]/);
     }
     for (const none of [undefined, null, 7])
