@@ -1,7 +1,9 @@
 import { checkFields, checkFlag, checkList, checkWhole } from '../arguments.js';
+import { FoldstepError } from '../errors.js';
 import { native } from '../native/errors.js';
 import { addon } from '../native/load.js';
 import type { NORM_KINDS, RawHandle, RawNormPlan, RawUpdatePlan, RULES } from '../native/types.js';
+import { show } from '../show.js';
 import { Resource } from './resource.js';
 
 /** p = 1, p = 2, any other p >= 1, or the maximum. */
@@ -82,8 +84,8 @@ export function normScalars(groups: number): NormScalars {
   const { firstGroupNorm, firstCoefficient, ...places } = native(() => addon().normScalars(groups));
   return {
     ...places,
-    groupNorm: (group) => firstGroupNorm + group,
-    coefficient: (group) => firstCoefficient + group,
+    groupNorm: (group) => firstGroupNorm + checkGroup(group, groups),
+    coefficient: (group) => firstCoefficient + checkGroup(group, groups),
   };
 }
 
@@ -91,6 +93,14 @@ const NORM_PLACES = ['offset', 'length', 'group', 'parameter'] as const;
 const NORM_FIELDS = [...NORM_PLACES, 'counted'];
 const UPDATE_PLACES = ['master', 'accumulator', 'weight', 'length', 'group'] as const;
 const RUN_PLACES = ['offset', 'length'] as const;
+
+function checkGroup(group: number, groups: number): number {
+  if (Number.isInteger(group) && group >= 0 && group < groups) return group;
+  throw new FoldstepError(
+    'INVALID_ARGUMENT',
+    `group must be one of the norm's, from 0 to ${groups - 1}; it is ${show(group)}`,
+  );
+}
 
 abstract class Plan<Handle extends RawHandle> extends Resource<Handle> {
   readonly groups: number;

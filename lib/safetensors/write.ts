@@ -82,7 +82,7 @@ function checkedTensors(tensors: Iterable<readonly [string, Tensor]>): Checked[]
 
 function checkedTensor(name: string, tensor: Tensor): Checked {
   const what = `tensor ${showName(name)}`;
-  checkObject(what, tensor);
+  checkObject(`${what}: it`, tensor);
   const { shape: given, values: array } = reading(what, () => ({
     shape: tensor.shape,
     values: tensor.values,

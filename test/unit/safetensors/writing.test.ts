@@ -127,7 +127,7 @@ describe('writing safetensors', () => {
     for (const none of [undefined, null, 7])
       refused([['a', none]], 'INVALID_ARGUMENT', /a: it must be an object/);
     for (const shape of [undefined, null, 7n, '1', [1n], [Symbol('one')]]) {
-      refused([['a', { ...scalar, shape }]], 'INVALID_SHAPE', /a: its shape must be a list of sizes/);
+      refused([['a', { ...scalar, shape }]], 'INVALID_SHAPE', /a: its shape must be/);
     }
     expect(readFileSync(file, 'utf8')).to.equal('as it was');
     expect(readdirSync(scratch.folder)).to.deep.equal(['model.safetensors']);
