@@ -17,7 +17,8 @@ export function checkFields<Fields extends object>(
   refusal: Refusal = {},
 ): Fields {
   checkObject(what, value, refusal);
-  const names = reading(what, () => Object.keys(value), refusal);
+  const names = reading(what, () => (Array.isArray(value) ? undefined : Object.keys(value)), refusal);
+  if (!names) throw refused(`${what} must be an object; it is ${show(value)}`, refusal);
   const unknown = names.find((name) => !known.includes(name));
   if (unknown !== undefined) {
     throw refused(`${what} have no field ${showName(unknown)}; the fields are ${known.join(', ')}`, refusal);
@@ -27,10 +28,9 @@ export function checkFields<Fields extends object>(
   return Object.fromEntries(fields.filter(([, field]) => field !== undefined)) as Fields;
 }
 
-/** Refuses what is no object, or an array. */
-export function checkObject(what: string, value: unknown, refusal: Refusal = {}): void {
-  if (typeof value === 'object' && value !== null && !reading(what, () => Array.isArray(value), refusal))
-    return;
+/** Refuses what is no object. */
+export function checkObject(what: string, value: unknown, refusal?: Refusal): void {
+  if (typeof value === 'object' && value !== null) return;
   throw refused(`${what} must be an object; it is ${show(value)}`, refusal);
 }
 
@@ -113,6 +113,6 @@ export function reading<Result>(what: string, read: () => Result, refusal: Refus
   }
 }
 
-function refused(fault: string, { code = 'INVALID_ARGUMENT', ...details }: Refusal): FoldstepError {
+function refused(fault: string, { code = 'INVALID_ARGUMENT', ...details }: Refusal = {}): FoldstepError {
   return new FoldstepError(code, fault, details);
 }

@@ -6,10 +6,15 @@ const isInstance = Function.prototype[Symbol.hasInstance];
  * it runs no code of the value's.
  */
 export abstract class Genuine {
-  readonly #genuine = true;
+  readonly #type: object;
+
+  constructor() {
+    this.#type = new.target;
+  }
 
   static [Symbol.hasInstance](value: unknown): boolean {
+    if (typeof value !== 'object' || value === null || !(#type in value)) return false;
     // biome-ignore lint/complexity/noThisInStatic: the class that `instanceof` was asked about is a subclass.
-    return typeof value === 'object' && value !== null && #genuine in value && isInstance.call(this, value);
+    return value.#type === this || isInstance.call(this, value);
   }
 }

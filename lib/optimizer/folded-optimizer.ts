@@ -1,4 +1,4 @@
-import { checkInstance, checkIterable, checkObject } from '../arguments.js';
+import { checkInstance, checkIterable, checkObject, reading } from '../arguments.js';
 import type { FoldPath } from '../device/fold.js';
 import type { View } from '../device/view.js';
 import { FoldstepError } from '../errors.js';
@@ -51,9 +51,10 @@ export class FoldedOptimizer {
 
   private constructor(parts: Parts) {
     checkObject('the parts of an optimizer, which FoldedOptimizer.create makes,', parts);
-    checkInstance('the placement of an optimizer', parts.placement, Placement);
+    const placement = reading('the parts of an optimizer', () => parts.placement);
+    checkInstance('the placement of an optimizer', placement, Placement);
     this.#parts = parts;
-    this.parameters = parts.placement.layout.parameters;
+    this.parameters = placement.layout.parameters;
     this.#intake = new Intake(this.parameters, parts.device.rank);
     this.#loads = new Loads(this.parameters, parts.device.rank);
     this.learningRate = parts.rule.learningRate;
