@@ -1,3 +1,4 @@
+import { reading } from '../arguments.js';
 import type { FoldPath } from '../device/fold.js';
 import type { View } from '../device/view.js';
 import { FoldstepError } from '../errors.js';
@@ -7,7 +8,7 @@ import type { LayoutEntry } from '../parameters/layout.js';
 import type { Parameter } from '../parameters/parameter.js';
 import type { BucketPlacement } from '../parameters/placement.js';
 import type { Range } from '../parameters/slice.js';
-import { show } from '../show.js';
+import { show, showName } from '../show.js';
 import type { StateName } from '../update/rule.js';
 import { assemble } from './assemble.js';
 import { consolidate } from './consolidate.js';
@@ -135,9 +136,13 @@ export class FoldedOptimizer {
     const arena = what === 'master' ? arenas.masters : arenas.moments[rule.states.indexOf(what)];
     if (!arena) {
       const known = ['master', 'accumulated', ...rule.states].join(', ');
-      throw new FoldstepError('INVALID_ARGUMENT', `this optimizer has no ${what}; it has ${known}`, {
-        parameter: name,
-      });
+      throw new FoldstepError(
+        'INVALID_ARGUMENT',
+        `this optimizer has no ${showName(what)}; it has ${known}`,
+        {
+          parameter: name,
+        },
+      );
     }
     return seen(shardOf(arena, placement, entry, placement.ownBase));
   }
@@ -155,12 +160,13 @@ export class FoldedOptimizer {
     this.#check();
     this.#requireIdle();
     const [accumulating] = this.#accumulating;
-    if (accumulating !== undefined) throw this.#busy(`parameter ${accumulating} is still being accumulated`);
+    if (accumulating !== undefined)
+      throw this.#busy(`parameter ${showName(accumulating)} is still being accumulated`);
     const shard = this.shard(name, what);
     if (what === 'accumulated' && !this.#reduced) {
       throw new FoldstepError(
         'NOT_REDUCED',
-        `every rank holds its own part of the gradient of ${name} until it is reduced; await reduce() first`,
+        `every rank holds its own part of the gradient of ${showName(name)} until it is reduced; await reduce() first`,
         { parameter: name, rank: this.#parts.device.rank },
       );
     }
@@ -191,7 +197,7 @@ export class FoldedOptimizer {
     if (again !== undefined) {
       throw new FoldstepError(
         'BUSY',
-        `parameter ${again} is still being accumulated; await the earlier accumulate() before the next`,
+        `parameter ${showName(again)} is still being accumulated; await the earlier accumulate() before the next`,
         { parameter: again, rank: this.#parts.device.rank },
       );
     }
@@ -369,7 +375,10 @@ export class FoldedOptimizer {
 }
 
 function listOf(names: Iterable<string>): string[] {
-  if (typeof names === 'object' && names !== null && Symbol.iterator in names) return [...names];
+  const listed = reading('the names of parameters', () =>
+    typeof names === 'object' && names !== null && Symbol.iterator in names ? [...names] : undefined,
+  );
+  if (listed) return listed;
   throw new FoldstepError(
     'INVALID_ARGUMENT',
     `accumulate takes a list of names; it was given ${show(names)}`,

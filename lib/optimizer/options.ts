@@ -85,9 +85,7 @@ export function settingsOf(options: FoldedOptimizerOptions): Settings {
   checkInstance('device', options.device, Device);
   checkInstance('mesh', options.mesh, Mesh);
   if (options.stream !== undefined) checkInstance('stream', options.stream, Stream);
-  if (typeof options.update?.settings !== 'function') {
-    throw new FoldstepError('INVALID_ARGUMENT', 'update must be what sgd, adam or adamw gives');
-  }
+  checkRule(options.update);
   const {
     zeroStage = 1,
     path = 'auto',
@@ -127,6 +125,22 @@ export function settingsOf(options: FoldedOptimizerOptions): Settings {
     ...bounds,
     sequenceParallel,
   };
+}
+
+function checkRule(update: UpdateRule): void {
+  const isRule = reading(
+    'update',
+    () =>
+      typeof update?.settings === 'function' &&
+      typeof update.description === 'string' &&
+      typeof update.learningRate === 'number' &&
+      Array.isArray(update.states),
+  );
+  if (isRule) return;
+  throw new FoldstepError(
+    'INVALID_ARGUMENT',
+    `update must be what sgd, adam or adamw gives; it is ${show(update)}`,
+  );
 }
 
 /** In an order that does not depend on how the object was written. */
