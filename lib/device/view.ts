@@ -1,7 +1,9 @@
+import { constants } from 'node:buffer';
 import { FoldstepError } from '../errors.js';
 import { native } from '../native/errors.js';
 import type { Buffer } from './buffer.js';
 import { ARRAY_CONSTRUCTORS, type ArrayOf, bytesOf, type DType } from './dtype.js';
+import { shownPart } from './shown-part.js';
 
 /** A run of elements of one type in a buffer. Cheap: it owns nothing. Made by `Buffer.view`. */
 export class View<D extends DType = DType> {
@@ -43,15 +45,28 @@ export class View<D extends DType = DType> {
     return native(() => this.buffer.handle.address()) + BigInt(this.byteOffset);
   }
 
+  /** Whether `array` works: JavaScript sees the memory, and Node.js shows as many bytes in one array. */
+  get visible(): boolean {
+    return this.buffer.hostAccessible && this.byteLength <= constants.MAX_LENGTH;
+  }
+
   /**
    * The elements themselves, without a copy, the same object every time. It keeps the memory alive and is empty after
    * `buffer.dispose()`. Throws DISPOSED; INVALID_ARGUMENT where JavaScript cannot see the memory (see
-   * `Buffer.hostAccessible`).
+   * `Buffer.hostAccessible`); INVALID_LENGTH for more bytes than Node.js shows in one array (4 GiB up to Node.js 20).
    */
   get array(): ArrayOf<D> {
-    const memory = native(() => this.buffer.handle.arrayBuffer());
+    if (this.buffer.hostAccessible && !this.visible) {
+      throw new FoldstepError(
+        'INVALID_LENGTH',
+        `Node.js shows at most ${constants.MAX_LENGTH} bytes in one array, and this view has ${this.byteLength}; take it in pieces with subview(begin, end).array, those of a gradient or a weight from gradientView(name) or weightView(name)`,
+      );
+    }
+    const run = { offset: this.byteOffset, bytes: this.byteLength };
+    const { offset, bytes } = shownPart(this.buffer.bytes, run, bytesOf(this.dtype));
+    const memory = native(() => this.buffer.handle.arrayBuffer(offset, bytes));
     if (this.#array?.buffer !== memory) {
-      this.#array = new ARRAY_CONSTRUCTORS[this.dtype](memory, this.byteOffset, this.length);
+      this.#array = new ARRAY_CONSTRUCTORS[this.dtype](memory, this.byteOffset - offset, this.length);
     }
     return this.#array;
   }
