@@ -1,9 +1,11 @@
 #include "addon/arguments.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "addon/memory_handle.hpp"
 #include "addon/stream_handle.hpp"
+#include "runtime/deadline.hpp"
 #include "runtime/error.hpp"
 
 namespace foldstep::addon {
@@ -54,6 +56,10 @@ std::size_t Arguments::size() {
   std::size_t value = 0;
   if (!to_size(number(), value)) refuse("a whole number from 0 to 2^53 - 1");
   return value;
+}
+
+std::chrono::milliseconds Arguments::deadline() {
+  return std::min(std::chrono::milliseconds(size()), longest_deadline);
 }
 
 std::vector<double> Arguments::numbers() {

@@ -1,6 +1,5 @@
 #include "addon/backend_handle.hpp"
 
-#include <chrono>
 #include <memory>
 #include <utility>
 
@@ -25,7 +24,7 @@ Napi::Value create_backend(const Napi::CallbackInfo& info) {
   Arguments in(info);
   const auto kind = in.one_of(DeviceKind::Simulated);
   BackendOptions options;
-  options.deadline = std::chrono::milliseconds(in.size());
+  options.deadline = in.deadline();
   options.threads = in.integer();
   options.local_rank = in.integer();
   options.local_ranks = in.integer();
