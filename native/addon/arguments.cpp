@@ -92,7 +92,7 @@ std::byte* Arguments::address() {
   bool lossless = false;
   if (!value.IsBigInt()) refuse("an address as a BigInt");
   const std::uint64_t bits = value.As<Napi::BigInt>().Uint64Value(&lossless);
-  if (!lossless) refuse("an address of 64 bits");
+  if (!lossless) refuse("an address from 0 to 2^64 - 1");
   return reinterpret_cast<std::byte*>(static_cast<std::uintptr_t>(bits));
 }
 

@@ -5,9 +5,11 @@
 
 #include "cpu/cores.hpp"
 #include "cpu/host_memory.hpp"
+#include "cpu/mapped.hpp"
 #include "cpu/stream.hpp"
 #include "cpu/window/cpu_window.hpp"
 #include "cpu/window/shared_memory.hpp"
+#include "runtime/error.hpp"
 #include "runtime/foreign_memory.hpp"
 #include "runtime/world.hpp"
 
@@ -48,6 +50,11 @@ std::shared_ptr<Memory> CpuBackend::allocate(std::size_t bytes) {
 }
 
 std::shared_ptr<Memory> CpuBackend::wrap(std::byte* address, std::size_t bytes) {
+  if (!is_mapped(address, bytes)) {
+    throw Error(Code::InvalidArgument, "not all of the " + std::to_string(bytes) +
+                                           " bytes from that address are memory of this process; give the "
+                                           "address and the length of memory that is there");
+  }
   return std::make_shared<ForeignMemory>(address, bytes);
 }
 
