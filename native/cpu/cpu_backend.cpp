@@ -1,5 +1,6 @@
 #include "cpu/cpu_backend.hpp"
 
+#include <sstream>
 #include <string>
 #include <utility>
 
@@ -25,6 +26,13 @@ std::shared_ptr<Context> create_context(const BackendOptions& options) {
   return std::make_shared<Context>(options.deadline, cores.enough_for(options.local_ranks), threads);
 }
 
+/// 2, or 0.5.
+std::string text_of(double cores) {
+  std::ostringstream text;
+  text << cores;
+  return text.str();
+}
+
 }  // namespace
 
 CpuBackend::CpuBackend(const BackendOptions& options)
@@ -33,8 +41,8 @@ CpuBackend::CpuBackend(const BackendOptions& options)
 std::vector<std::pair<std::string, std::string>> CpuBackend::describe() const {
   const Cores cores = Cores::find();
   return {{"instruction set", std::string(kernel_table().name)},
-          {"cores of the host", std::to_string(cores.host)},
-          {"cores of this rank", std::to_string(cores.own)},
+          {"cores of the host", text_of(cores.host)},
+          {"cores of this rank", text_of(cores.own)},
           {"threads", std::to_string(context_->threads.count())},
           {"waits by spinning", context_->spin ? "yes" : "no"},
           {"shared memory directory", shared_memory_directory()},
