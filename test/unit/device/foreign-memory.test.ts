@@ -112,6 +112,9 @@ describe('memory that others own, and copies', () => {
         init({ device: 'cuda', launcher: 'none' }),
       );
       expect(message).to.contain('/nowhere/foldstep_cuda.so is not built').and.to.contain('doctor');
+      process.env['FOLDSTEP_CUDA_PLUGIN'] = 'libc.so.6';
+      const relative = await refusal('DEVICE_UNAVAILABLE', () => init({ device: 'cuda', launcher: 'none' }));
+      expect(relative.message).to.contain(`${process.cwd()}/libc.so.6 is not built`);
     } finally {
       delete process.env['FOLDSTEP_CUDA_PLUGIN'];
     }
