@@ -31,7 +31,8 @@ export class Buffer extends Resource<RawMemory> {
   /**
    * Memory of the device that other code owns: `bytes` bytes from `pointer`, as the device addresses them. `owner` is kept
    * from being collected for as long as the buffer is; the memory must last until the operations on it are done. Throws
-   * INVALID_ARGUMENT for what is no memory of this device, where that can be told.
+   * INVALID_ARGUMENT for address 0, a range that reaches beyond 2^64, and what is no memory of the device: on processors
+   * every page is looked up once, on a GPU the first byte and the last. Whether it may be written is not looked up.
    */
   static from(device: Device, pointer: bigint, bytes: number, owner?: unknown): Buffer {
     checkInstance('device', device, Device);

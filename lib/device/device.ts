@@ -59,7 +59,10 @@ export interface InitOptions {
   readonly collectives?: keyof typeof COLLECTIVES;
   /** `mpi`: one of the job's ranks. `none`: alone. `auto`: as an MPI launcher started this process or not. Default `auto`. */
   readonly launcher?: Launcher;
-  /** Of everything that waits for another rank, in milliseconds. Default 60000. */
+  /**
+   * Of everything that waits for another rank, in whole milliseconds. Default 60000. More than a hundred years is taken for
+   * a hundred years.
+   */
   readonly deadlineMs?: number;
   /** That share this rank's element loops. Default: the host's cores divided by its ranks. */
   readonly threads?: number;

@@ -1,3 +1,4 @@
+import { constants } from 'node:buffer';
 import { checkInstance } from '../arguments.js';
 import { FoldstepError } from '../errors.js';
 import { Genuine } from '../genuine.js';
@@ -6,6 +7,7 @@ import { show } from '../show.js';
 import { type TypedArrayKind, typedArray, unshared } from '../typed-arrays.js';
 import { Buffer } from './buffer.js';
 import { ARRAY_CONSTRUCTORS, type ArrayOf, bytesOf, type DType } from './dtype.js';
+import { shownPart } from './shown-part.js';
 
 /** A run of elements of one type in a buffer. Cheap: it owns nothing. Made by `Buffer.view`. */
 export class View<D extends DType = DType> extends Genuine {
@@ -53,15 +55,28 @@ export class View<D extends DType = DType> extends Genuine {
     return native(() => this.buffer.handle.address()) + BigInt(this.byteOffset);
   }
 
+  /** Whether `array` works: JavaScript sees the memory, and Node.js shows as many bytes in one array. */
+  get visible(): boolean {
+    return this.buffer.hostAccessible && this.byteLength <= constants.MAX_LENGTH;
+  }
+
   /**
    * The elements themselves, without a copy, the same object every time. It keeps the memory alive and is empty after
    * `buffer.dispose()`. Throws DISPOSED; INVALID_ARGUMENT where JavaScript cannot see the memory (see
-   * `Buffer.hostAccessible`).
+   * `Buffer.hostAccessible`); INVALID_LENGTH for more bytes than Node.js shows in one array (4 GiB up to Node.js 20).
    */
   get array(): ArrayOf<D> {
-    const memory = native(() => this.buffer.handle.arrayBuffer());
+    if (this.buffer.hostAccessible && !this.visible) {
+      throw new FoldstepError(
+        'INVALID_LENGTH',
+        `Node.js shows at most ${constants.MAX_LENGTH} bytes in one array, and this view has ${this.byteLength}; take it in pieces with subview(begin, end).array, those of a gradient or a weight from gradientView(name) or weightView(name)`,
+      );
+    }
+    const run = { offset: this.byteOffset, bytes: this.byteLength };
+    const { offset, bytes } = shownPart(this.buffer.bytes, run, bytesOf(this.dtype));
+    const memory = native(() => this.buffer.handle.arrayBuffer(offset, bytes));
     if (this.#array?.buffer !== memory) {
-      this.#array = new ARRAY_CONSTRUCTORS[this.dtype](memory, this.byteOffset, this.length);
+      this.#array = new ARRAY_CONSTRUCTORS[this.dtype](memory, this.byteOffset - offset, this.length);
     }
     return this.#array;
   }

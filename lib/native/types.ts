@@ -54,7 +54,7 @@ export interface RawStream extends RawHandle {
 
 export interface RawMemory extends RawHandle {
   bytes(): number;
-  arrayBuffer(): ArrayBuffer;
+  arrayBuffer(offset: number, bytes: number): ArrayBuffer;
   hostAccessible(): boolean;
   address(): bigint;
   read(offset: number, target: NodeJS.TypedArray): void;

@@ -127,22 +127,6 @@ export function settingsOf(options: FoldedOptimizerOptions): Settings {
   };
 }
 
-function checkRule(update: UpdateRule): void {
-  const isRule = reading(
-    'update',
-    () =>
-      typeof update?.settings === 'function' &&
-      typeof update.description === 'string' &&
-      typeof update.learningRate === 'number' &&
-      Array.isArray(update.states),
-  );
-  if (isRule) return;
-  throw new FoldstepError(
-    'INVALID_ARGUMENT',
-    `update must be what sgd, adam or adamw gives; it is ${show(update)}`,
-  );
-}
-
 /** In an order that does not depend on how the object was written. */
 function boundsOf(groupMaxNorms: Readonly<Record<string, number>>): ReadonlyMap<string, number> {
   checkObject('groupMaxNorms', groupMaxNorms);

@@ -1,6 +1,5 @@
 #include "addon/world_functions.hpp"
 
-#include <chrono>
 #include <cstdlib>
 
 #include "addon/arguments.hpp"
@@ -20,7 +19,7 @@ Napi::Value open(const Napi::CallbackInfo& info) {
   Arguments in(info);
   WorldOptions options;
   options.launcher = in.one_of(Launcher::None);
-  options.deadline = std::chrono::milliseconds(in.size());
+  options.deadline = in.deadline();
   const World world = open_world(options);
   auto result = Napi::Object::New(info.Env());
   result.Set("communicator", Module::of(info.Env()).make<CommunicatorHandle>(world.communicator));

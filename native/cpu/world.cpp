@@ -1,7 +1,5 @@
 #include "runtime/world.hpp"
 
-#include <sys/sysinfo.h>
-
 #include <atomic>
 #include <cstdlib>
 #include <mutex>
@@ -12,6 +10,7 @@
 #include "cpu/comm/launcher.hpp"
 #include "cpu/comm/mpi_loader.hpp"
 #include "cpu/comm/node_identity.hpp"
+#include "cpu/cores.hpp"
 #include "cpu/window/signals.hpp"
 #include "runtime/error.hpp"
 
@@ -68,7 +67,8 @@ void find_node(cpu::CpuCommunicator& communicator, World& world) {
 
 /// A rank that waits inside MPI must leave its core to others where there are not enough.
 void prepare_crowded_host() {
-  if (cpu::launched_ranks_of_host() > get_nprocs()) setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);
+  const bool crowded = !cpu::Cores::find().enough_for(cpu::launched_ranks_of_host());
+  if (crowded) setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);
 }
 
 World open_mpi(const WorldOptions& options) {
