@@ -8,6 +8,8 @@ import { runCommand } from './commands/run.js';
 import { topologyCommand } from './commands/topology.js';
 import { EXIT_FAILED, EXIT_REFUSED } from './exit-codes.js';
 import { packageManifest } from './package-manifest.js';
+import { printable } from './printable.js';
+import { endWhereOutputIsUnread } from './unread-output.js';
 
 const { version, description } = packageManifest();
 const program = new Command('foldstep')
@@ -15,6 +17,7 @@ const program = new Command('foldstep')
   .version(version)
   .enablePositionalOptions()
   .showHelpAfterError('(add --help for what there is)')
+  .configureOutput({ writeErr: (text) => process.stderr.write(printable(text)) })
   .exitOverride();
 for (const command of [
   runCommand(),
@@ -26,6 +29,7 @@ for (const command of [
   program.addCommand(command.copyInheritedSettings(program));
 }
 
+endWhereOutputIsUnread();
 try {
   await program.parseAsync();
 } catch (error) {
@@ -33,7 +37,7 @@ try {
     // Commander has already said why; its own code for a wrong command line, 1, means a failed case to `replay`.
     process.exitCode = error.exitCode === 0 ? 0 : EXIT_REFUSED;
   } else if (error instanceof FoldstepError) {
-    process.stderr.write(`foldstep: ${error.code}: ${error.message}\n`);
+    process.stderr.write(printable(`foldstep: ${error.code}: ${error.message}\n`));
     process.exitCode = error.code === 'LAUNCH_FAILED' ? EXIT_FAILED : EXIT_REFUSED;
   } else {
     throw error;

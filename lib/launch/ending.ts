@@ -12,6 +12,9 @@ export interface JobEnding {
   readonly unread?: true;
 }
 
+/** Of a pipe, and of a socket that still held something. */
+const READER_GONE: readonly number[] = [constants.errno.EPIPE, constants.errno.ECONNRESET];
+
 type RankEvent = Extract<JobEvent, { type: 'rank' }>;
 
 /** What the events of a job, in their order, come to. */
@@ -46,7 +49,7 @@ function afterSignal(signal: NodeJS.Signals, events: readonly JobEvent[]): JobEn
 }
 
 function afterClosing({ stream, errno }: Extract<JobEvent, { type: 'closed' }>): JobEnding {
-  if (errno === constants.errno.EPIPE) return { code: 128 + constants.signals.SIGPIPE, unread: true };
+  if (READER_GONE.includes(errno)) return { code: 128 + constants.signals.SIGPIPE, unread: true };
   return {
     code: 1,
     reason: `standard ${stream} could not be written (${getSystemErrorName(-errno)})`,

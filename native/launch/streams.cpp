@@ -18,15 +18,15 @@ Streams::Streams() {
   }, errors{};
   fstat(1, &output);
   fstat(2, &errors);
-  output_is_device_ = S_ISCHR(output.st_mode);
-  errors_are_device_ = S_ISCHR(errors.st_mode);
+  output_is_terminal_ = isatty(1) == 1;
+  errors_are_terminal_ = isatty(2) == 1;
   same_ = output.st_dev == errors.st_dev && output.st_ino == errors.st_ino;
 }
 
 Streams::Outputs Streams::add_rank() {
   Outputs outputs;
-  outputs.output = output_is_device_ ? copy_of(1) : output_.add_writer();
-  if (errors_are_device_) {
+  outputs.output = output_is_terminal_ ? copy_of(1) : output_.add_writer();
+  if (errors_are_terminal_) {
     outputs.error = copy_of(2);
   } else {
     outputs.error = same_ ? copy_of(outputs.output.number()) : errors_.add_writer();

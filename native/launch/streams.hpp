@@ -31,8 +31,8 @@ class Streams {
   int error_of(int number) const { return number == 1 ? output_.error() : errors_.error(); }
 
  private:
-  bool output_is_device_;
-  bool errors_are_device_;
+  bool output_is_terminal_;
+  bool errors_are_terminal_;
   /// Both then go through one pipe, and keep their order.
   bool same_;
   LineSink output_{1};
