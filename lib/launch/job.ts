@@ -1,9 +1,12 @@
 import type { ChildProcess } from 'node:child_process';
 import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
 import { endingOf, type JobEnding } from './ending.js';
 import { checkOutsideRank } from './inside-rank.js';
 import { findLauncher, launchCommand } from './launcher.js';
 import { startSupervised } from './supervisor.js';
+
+const PRELOAD = fileURLToPath(new URL('./blocking-output.cjs', import.meta.url));
 
 const FORWARDED = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGUSR1', 'SIGUSR2'] as const;
 
@@ -30,7 +33,7 @@ export interface JobOptions {
  */
 export async function runJob({ ranks, script, onLine, graceMs = GRACE_MS }: JobOptions): Promise<JobEnding> {
   checkOutsideRank();
-  const program = [process.execPath, ...script];
+  const program = [process.execPath, '--require', PRELOAD, ...script];
   const launcher = ranks === 1 ? {} : { launcher: launchCommand(findLauncher(), ranks) };
   const job = startSupervised({ ranks, graceMs, program, piped: onLine !== undefined, ...launcher });
   const release = forwardSignals(job.process);

@@ -16,7 +16,9 @@ namespace {
 
 constexpr std::size_t most_held = 1 << 16;
 /// An unfinished line, such as a question, is shown when nothing has followed for so long.
-constexpr std::chrono::milliseconds silence{200};
+constexpr std::chrono::milliseconds silence{500};
+/// Others wait so long for the rest of a line that has been begun. Its writer may lack a processor.
+constexpr std::chrono::milliseconds stall{2000};
 
 }  // namespace
 
@@ -31,7 +33,7 @@ Descriptor LineSink::add_writer() {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) throw std::system_error(errno, std::generic_category(), "pipe2");
   fcntl(ends[0], F_SETFL, O_NONBLOCK);
-  writers_.push_back({Descriptor(ends[0]), {}, Clock::now()});
+  writers_.push_back({++writers_so_far_, Descriptor(ends[0]), {}, Clock::now()});
   return Descriptor(ends[1]);
 }
 
@@ -44,7 +46,7 @@ void LineSink::wait_for(std::vector<pollfd>& waiting, Deadline& wake) const {
     if (!takes_from(writer)) continue;
     waiting.push_back({writer.pipe.number(), POLLIN, 0});
     if (writer.line.empty() && owner_ != &writer) continue;
-    const Clock::time_point due = writer.last_read + silence;
+    const Clock::time_point due = writer.last_read + (owner_ == &writer ? stall : silence);
     wake = wake ? std::min(*wake, due) : due;
   }
   if (!pending_.empty()) waiting.push_back({target_, POLLOUT, 0});
@@ -69,25 +71,27 @@ void LineSink::read_from(Writer& writer) {
   }
   if (got < 0 && errno == EINTR) return;
   const bool ended = got == 0 || errno != EAGAIN || finishing_;
-  if (!ended && Clock::now() < writer.last_read + silence) return;
-  take_all(writer);
+  if (!ended && Clock::now() < writer.last_read + (owner_ == &writer ? stall : silence)) return;
+  take(writer, writer.line.size());
   if (owner_ == &writer) owner_ = nullptr;
   if (ended) writer.pipe.close();
 }
 
 void LineSink::take_lines(Writer& writer) {
   const std::size_t end = writer.line.rfind('\n') + 1;
-  pending_.append(writer.line, 0, end);
-  writer.line.erase(0, end);
+  take(writer, end);
   if (end > 0) owner_ = nullptr;
   if (owner_ == nullptr && writer.line.size() < most_held) return;
   owner_ = &writer;
-  take_all(writer);
+  take(writer, writer.line.size());
 }
 
-void LineSink::take_all(Writer& writer) {
-  pending_ += writer.line;
-  writer.line.clear();
+void LineSink::take(Writer& writer, std::size_t bytes) {
+  if (bytes == 0) return;
+  if (unfinished_ != 0 && unfinished_ != writer.number) pending_.push_back('\n');
+  pending_.append(writer.line, 0, bytes);
+  unfinished_ = pending_.back() == '\n' ? 0 : writer.number;
+  writer.line.erase(0, bytes);
 }
 
 void LineSink::write_pending() {

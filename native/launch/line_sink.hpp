@@ -15,8 +15,9 @@ namespace foldstep::launch {
 using Clock = std::chrono::steady_clock;
 using Deadline = std::optional<Clock::time_point>;
 
-/// Brings the lines of several writers to one descriptor, each line whole, without ever blocking. It holds a
-/// bounded number of bytes: writers that are faster than the reader wait in their own pipes.
+/// Brings the lines of several writers to one descriptor, each line whole, without ever blocking. An
+/// unfinished line is shown when nothing has followed for a while; the next of another writer begins on a new
+/// one. It holds a bounded number of bytes: writers that are faster than the reader wait in their own pipes.
 class LineSink {
  public:
   /// The descriptor stays the caller's.
@@ -38,6 +39,7 @@ class LineSink {
 
  private:
   struct Writer {
+    int number;
     Descriptor pipe;
     /// An unfinished line.
     std::string line;
@@ -47,7 +49,7 @@ class LineSink {
   bool takes_from(const Writer& writer) const;
   void read_from(Writer& writer);
   void take_lines(Writer& writer);
-  void take_all(Writer& writer);
+  void take(Writer& writer, std::size_t bytes);
   void write_pending();
   ssize_t write_part();
 
@@ -57,6 +59,9 @@ class LineSink {
   std::list<Writer> writers_;
   /// It has begun a line that is longer than what is held; others wait for its end.
   Writer* owner_ = nullptr;
+  /// The number of the writer whose unfinished line was taken last; 0 after a finished one.
+  int unfinished_ = 0;
+  int writers_so_far_ = 0;
   std::string pending_;
   bool finishing_ = false;
   int error_ = 0;
