@@ -12,6 +12,7 @@
 #include "cpu/comm/launcher.hpp"
 #include "cpu/comm/mpi_loader.hpp"
 #include "cpu/comm/node_identity.hpp"
+#include "cpu/comm/presence.hpp"
 #include "cpu/window/signals.hpp"
 #include "runtime/error.hpp"
 
@@ -67,8 +68,8 @@ void find_node(cpu::CpuCommunicator& communicator, World& world) {
 }
 
 /// A rank that waits inside MPI must leave its core to others where there are not enough.
-void prepare_crowded_host() {
-  if (cpu::launched_ranks_of_host() > get_nprocs()) setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);
+void prepare_crowded_host(const cpu::Launch& launch) {
+  if (launch.local_size > get_nprocs()) setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);
 }
 
 World open_mpi(const WorldOptions& options) {
@@ -78,14 +79,17 @@ World open_mpi(const WorldOptions& options) {
   if (self.closed) {
     throw Error(Code::Disposed, "the MPI world of this process has been closed and cannot be opened again");
   }
+  const cpu::Launch launch = cpu::this_launch().value_or(cpu::Launch{});
+  cpu::Presence::get().appear(launch);
   cpu::MpiLibrary& library = cpu::load_mpi_library();
-  prepare_crowded_host();
+  prepare_crowded_host(launch);
   const auto communicator = std::make_shared<cpu::CpuCommunicator>(library.initialize(), options.deadline);
   // From here on an exit must finalize or abort, also if what follows fails.
   self.library.store(&library);
   self.deadline = options.deadline;
   self.world.communicator = communicator;
   self.world.library = library.version();
+  cpu::Presence::get().note_all(communicator->size());
   find_node(*communicator, self.world);
   return self.world;
 }
@@ -93,7 +97,7 @@ World open_mpi(const WorldOptions& options) {
 }  // namespace
 
 bool joins_mpi(Launcher launcher) {
-  return launcher == Launcher::Mpi || (launcher == Launcher::Auto && cpu::started_by_mpi_launcher());
+  return launcher == Launcher::Mpi || (launcher == Launcher::Auto && cpu::this_launch().has_value());
 }
 
 World open_world(const WorldOptions& options) {
