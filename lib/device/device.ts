@@ -69,8 +69,8 @@ export interface InitOptions {
  * with the process: a clean exit leaves it, any other takes all ranks down with the exit code.
  *
  * Under MPI one device at a time, on the main thread; alone, any number, in any thread. Throws INVALID_ARGUMENT,
- * ADDON_NOT_BUILT, MPI_UNAVAILABLE, BUSY;
- * DEVICE_UNAVAILABLE, DEVICE_FAILED, DEVICE_SHARED, NCCL_FAILED.
+ * ADDON_NOT_BUILT, BUSY, DEADLINE_EXCEEDED where a rank does not come; MPI_UNAVAILABLE, also where the launcher tells of
+ * other ranks than MPI finds, and in a process that a rank started; DEVICE_UNAVAILABLE, DEVICE_FAILED, DEVICE_SHARED, NCCL_FAILED.
  */
 export async function init(options: InitOptions = {}): Promise<Device> {
   checkFields('the options of init', options, ['device', 'launcher', 'deadlineMs', 'threads', 'collectives']);

@@ -17,7 +17,8 @@ let closesAtExit = false;
 
 /**
  * Opens the world of this job; blocks until every rank has come. A world of MPI's belongs to the main thread and to one
- * device at a time: two would issue its collectives in no common order. Throws BUSY for any other; MPI_UNAVAILABLE.
+ * device at a time: two would issue its collectives in no common order. Throws BUSY for any other; MPI_UNAVAILABLE,
+ * also where the launcher's ranks and MPI's are not the same, and in a process that a rank started; DEADLINE_EXCEEDED.
  */
 export function openWorld(launcher: Launcher, deadlineMs: number): OpenWorld {
   const code = codeOf('launcher', LAUNCHERS, launcher);
@@ -34,9 +35,10 @@ export function openWorld(launcher: Launcher, deadlineMs: number): OpenWorld {
       "another Device has the job's ranks; use that one, or dispose of it first",
     );
   }
+  // Before the world is open: where opening fails halfway, the end of this process must still end the job.
+  if (isMainThread) closeWorldAtExit();
   const world = native(() => addon().openWorld(code, deadlineMs));
   taken ||= shared;
-  if (isMainThread) closeWorldAtExit();
   return {
     ...world,
     leave: () => {

@@ -11,6 +11,7 @@
 #include "cpu/comm/cpu_communicator.hpp"
 #include "cpu/comm/launcher.hpp"
 #include "cpu/comm/mpi_loader.hpp"
+#include "cpu/comm/mpi_start.hpp"
 #include "cpu/comm/node_identity.hpp"
 #include "cpu/comm/presence.hpp"
 #include "cpu/window/signals.hpp"
@@ -22,6 +23,7 @@ namespace {
 /// The MPI world of this process. Never destroyed: other threads may use it until the very end.
 struct Process {
   std::mutex mutex;
+  cpu::MpiStart start;
   World world;
   std::chrono::milliseconds deadline{};
   /// Set while the world is open. Apart from the mutex, so that a failing process can end the job at any
@@ -72,6 +74,15 @@ void prepare_crowded_host(const cpu::Launch& launch) {
   if (launch.local_size > get_nprocs()) setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);
 }
 
+/// Ends a world well. The caller holds the mutex.
+void leave(Process& self) {
+  cpu::MpiLibrary* library = self.library.exchange(nullptr);
+  if (library == nullptr) return;
+  self.closed = true;
+  cpu::Signals::leave_all();
+  library->finalize(self.deadline);
+}
+
 World open_mpi(const WorldOptions& options) {
   Process& self = process();
   const std::lock_guard lock(self.mutex);
@@ -83,13 +94,14 @@ World open_mpi(const WorldOptions& options) {
   cpu::Presence::get().appear(launch);
   cpu::MpiLibrary& library = cpu::load_mpi_library();
   prepare_crowded_host(launch);
-  const auto communicator = std::make_shared<cpu::CpuCommunicator>(library.initialize(), options.deadline);
+  const auto communicator = std::make_shared<cpu::CpuCommunicator>(
+      self.start.finish(library, launch, options.deadline), options.deadline);
   // From here on an exit must finalize or abort, also if what follows fails.
   self.library.store(&library);
   self.deadline = options.deadline;
   self.world.communicator = communicator;
   self.world.library = library.version();
-  cpu::Presence::get().note_all(communicator->size());
+  cpu::Presence::get().all_have_come(communicator->size());
   find_node(*communicator, self.world);
   return self.world;
 }
@@ -111,11 +123,7 @@ void close_world(int exit_code) {
     return;
   }
   const std::lock_guard lock(self.mutex);
-  cpu::MpiLibrary* library = self.library.exchange(nullptr);
-  if (library == nullptr) return;
-  self.closed = true;
-  cpu::Signals::leave_all();
-  library->finalize(self.deadline);
+  leave(self);
 }
 
 }  // namespace foldstep

@@ -32,8 +32,7 @@ class Socket {
   Socket& operator=(const Socket&) = delete;
 
   int descriptor() const { return descriptor_; }
-  /// Leaves it open until the process ends.
-  void keep() { descriptor_ = -1; }
+  int release() { return std::exchange(descriptor_, -1); }
 
  private:
   int descriptor_;
@@ -69,6 +68,10 @@ Presence& Presence::get() {
   return presence;
 }
 
+Presence::~Presence() {
+  if (socket_ >= 0) close(socket_);
+}
+
 std::string Presence::name_of(int world_rank) const {
   return "foldstep/" + job_ + '/' + std::to_string(world_rank);
 }
@@ -82,7 +85,7 @@ void Presence::appear(const Launch& launch) {
   const Address address(name_of(launch.rank));
   if (bind(mine.descriptor(), address.pointer(), address.length) == 0 &&
       listen(mine.descriptor(), queue_length) == 0) {
-    mine.keep();
+    socket_ = mine.release();
     seen_[launch.rank] = ProcessIdentity::self();
     return;
   }
@@ -101,11 +104,23 @@ void Presence::appear(const Launch& launch) {
               launch.rank);
 }
 
-void Presence::note_all(int size) {
+void Presence::look_around(int size) {
   const std::lock_guard lock(mutex_);
-  if (job_.empty() || noted_) return;
-  for (int rank = 0; rank < size; ++rank) look(rank);
-  noted_ = true;
+  note_unseen(size);
+}
+
+void Presence::all_have_come(int size) {
+  const std::lock_guard lock(mutex_);
+  note_unseen(size);
+  all_have_come_ = true;
+}
+
+void Presence::note_unseen(int size) {
+  if (job_.empty()) return;
+  for (int rank = 0; rank < size; ++rank) {
+    ProcessIdentity found;
+    if (seen_.count(rank) == 0 && find(rank, found)) seen_[rank] = found;
+  }
 }
 
 Sighting Presence::look_for(int world_rank) {
@@ -133,7 +148,10 @@ Sighting Presence::look(int world_rank) {
   const auto known = seen_.find(world_rank);
   if (known == seen_.end() || known->second.pid == 0) {
     ProcessIdentity found;
-    if (!find(world_rank, found)) return {known == seen_.end() ? State::Unseen : State::Gone, 0};
+    if (!find(world_rank, found)) {
+      if (known != seen_.end()) return {State::Gone, 0};
+      return {all_have_come_ ? State::Elsewhere : State::NotCome, 0};
+    }
     seen_[world_rank] = found;
   }
   const ProcessIdentity& process = seen_[world_rank];
@@ -150,8 +168,9 @@ std::string Presence::describe(int world_rank, const Sighting& sighting) const {
       return rank + " has ended";
     case Sighting::State::Stopped:
       return rank + " is stopped";
-    case Sighting::State::Unseen:
-      if (noted_) return rank + " is not on this host";
+    case Sighting::State::Elsewhere:
+      return rank + " is not on this host";
+    case Sighting::State::NotCome:
       return rank + (one_host_ ? " has not called init()" : " has not called init() on this host");
     case Sighting::State::Here:
       return rank + " is running";
