@@ -83,6 +83,36 @@ void leave(Process& self) {
   library->finalize(self.deadline);
 }
 
+/// Ranks that cannot find each other would each train a world of their own.
+void check_same_world(Process& self, const cpu::Launch& launch) {
+  const int rank = self.world.communicator->rank();
+  const int size = self.world.communicator->size();
+  if (launch.matches(rank, size)) return;
+  // A world of this process alone is closed in silence; one that others are in is aborted as this process
+  // ends.
+  if (size == 1) leave(self);
+  throw Error(
+      Code::MpiUnavailable,
+      launch.describe() + ", but foldstep's MPI (" + self.world.library + ") says rank " +
+          std::to_string(rank) + " of " + std::to_string(size) +
+          ": the launcher is not of that MPI; start the ranks with `npx foldstep run` or with that "
+          "MPI's own launcher, or build foldstep with the launcher's MPI (`npm run build:native`), or "
+          "work alone, with init({ launcher: 'none' })",
+      launch.rank);
+}
+
+/// Without a word of MPI's, nothing leads to the others that the launcher started.
+void check_alone() {
+  const auto launch = cpu::this_launch();
+  if (!launch || launch->matches(0, 1)) return;
+  throw Error(Code::MpiUnavailable,
+              launch->describe() +
+                  ", but sets nothing by which MPI finds the others, so this would be rank 0 of 1; start the "
+                  "ranks with `npx foldstep run`, mpirun or srun --mpi=pmix, or work alone, with init({ "
+                  "launcher: 'none' }); if MPI does know the others, say so with init({ launcher: 'mpi' })",
+              launch->rank);
+}
+
 World open_mpi(const WorldOptions& options) {
   Process& self = process();
   const std::lock_guard lock(self.mutex);
@@ -101,6 +131,7 @@ World open_mpi(const WorldOptions& options) {
   self.deadline = options.deadline;
   self.world.communicator = communicator;
   self.world.library = library.version();
+  check_same_world(self, launch);
   cpu::Presence::get().all_have_come(communicator->size());
   find_node(*communicator, self.world);
   return self.world;
@@ -109,11 +140,15 @@ World open_mpi(const WorldOptions& options) {
 }  // namespace
 
 bool joins_mpi(Launcher launcher) {
-  return launcher == Launcher::Mpi || (launcher == Launcher::Auto && cpu::this_launch().has_value());
+  if (launcher != Launcher::Auto) return launcher == Launcher::Mpi;
+  const auto launch = cpu::this_launch();
+  return launch && launch->offers_mpi;
 }
 
 World open_world(const WorldOptions& options) {
-  return joins_mpi(options.launcher) ? open_mpi(options) : open_alone(options);
+  if (joins_mpi(options.launcher)) return open_mpi(options);
+  if (options.launcher == Launcher::Auto) check_alone();
+  return open_alone(options);
 }
 
 void close_world(int exit_code) {

@@ -19,6 +19,10 @@ struct Launch {
 
   /// Whether all ranks are known to be on this host.
   bool on_one_host() const { return size > 0 && local_size == size; }
+  /// Whether what is told agrees with that place in a world.
+  bool matches(int rank_in_world, int world_size) const;
+  /// Such as "srun started this process as rank 1 of 2 (SLURM_PROCID=1, SLURM_STEP_NUM_TASKS=2)".
+  std::string describe() const;
 };
 
 /// Nothing if no launcher of several processes started this one. A batch system's allocation alone is none,
