@@ -53,11 +53,13 @@ bool MpiStart::wait(std::unique_lock<std::mutex>& lock, const Launch& launch,
                     std::chrono::milliseconds deadline) {
   const auto begin = std::chrono::steady_clock::now();
   while (under_way_) {
-    const auto left = deadline - (std::chrono::steady_clock::now() - begin);
-    if (left <= std::chrono::nanoseconds(0)) return false;
+    // In whole milliseconds: the longest deadlines do not fit into nanoseconds.
+    const auto waited = std::chrono::steady_clock::now() - begin;
+    const auto left = deadline - std::chrono::duration_cast<std::chrono::milliseconds>(waited);
+    if (left <= left.zero()) return false;
     // Others give up at about the same time: who is looked for only then may have come and gone.
     Presence::get().look_around(launch.size);
-    ended_.wait_for(lock, std::min<std::chrono::nanoseconds>(left, look_around_interval));
+    ended_.wait_for(lock, std::min(left, look_around_interval));
   }
   return true;
 }
