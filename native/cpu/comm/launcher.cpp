@@ -17,7 +17,7 @@ struct Convention {
   const char* rank;
   const char* size;
   const char* local_size = nullptr;
-  /// Of the job. Those that are set make its name.
+  /// Of the job. Those that are set make its name; a batch system's allocation may hold several jobs.
   std::array<const char*, 3> job{};
   /// Where one of the variables above is not mark enough.
   bool (*applies)() = nullptr;
@@ -63,12 +63,8 @@ constexpr std::array conventions{
                "OMPI_COMM_WORLD_SIZE",
                "OMPI_COMM_WORLD_LOCAL_SIZE",
                {"PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid", "OMPI_MCA_orte_hnp_uri"}},
-    Convention{"MVAPICH's launcher",
-               true,
-               "MV2_COMM_WORLD_RANK",
-               "MV2_COMM_WORLD_SIZE",
-               "MV2_COMM_WORLD_LOCAL_SIZE",
-               {"MPIRUN_ID"}},
+    Convention{"MVAPICH's launcher", true, "MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE",
+               "MV2_COMM_WORLD_LOCAL_SIZE"},
     Convention{"srun --mpi=pmix",
                true,
                "PMIX_RANK",
@@ -82,7 +78,7 @@ constexpr std::array conventions{
                "PMI_RANK",
                "PMI_SIZE",
                "MPI_LOCALNRANKS",
-               {"SLURM_JOB_ID", "SLURM_STEP_ID", "PALS_APID"}},
+               {"PALS_APID"}},
     Convention{"PALS", true, "PALS_RANKID", nullptr, nullptr, {"PALS_APID"}},
     Convention{"Flux", true, "FLUX_TASK_RANK", "FLUX_JOB_SIZE", nullptr, {"FLUX_JOB_ID"}},
     Convention{"jsrun", true, "JSM_NAMESPACE_RANK", "JSM_NAMESPACE_SIZE"},
