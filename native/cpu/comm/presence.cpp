@@ -182,6 +182,19 @@ std::string Presence::describe(int world_rank, const Sighting& sighting) const {
 
 Absence Presence::explain(const std::vector<int>& world_ranks) {
   const std::lock_guard lock(mutex_);
+  return explain_locked(world_ranks);
+}
+
+Absence Presence::explain_unwell() {
+  const std::lock_guard lock(mutex_);
+  std::vector<int> unwell;
+  for (const auto& [rank, process] : seen_) {
+    if (process.pid != 0 && (!process.alive() || process.stopped())) unwell.push_back(rank);
+  }
+  return explain_locked(unwell);
+}
+
+Absence Presence::explain_locked(const std::vector<int>& world_ranks) {
   std::vector<std::pair<Sighting, int>> found;
   for (const int rank : world_ranks) found.emplace_back(look(rank), rank);
   std::stable_sort(found.begin(), found.end(),

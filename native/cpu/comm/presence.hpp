@@ -54,6 +54,8 @@ class Presence {
 
   Sighting look_for(int world_rank);
   Absence explain(const std::vector<int>& world_ranks);
+  /// Of all ranks that have been seen, those that have ended or are stopped; no text where there is none.
+  Absence explain_unwell();
 
  private:
   std::string name_of(int world_rank) const;
@@ -61,6 +63,7 @@ class Presence {
   void note_unseen(int size);
   Sighting look(int world_rank);
   std::string describe(int world_rank, const Sighting& sighting) const;
+  Absence explain_locked(const std::vector<int>& world_ranks);
 
   std::mutex mutex_;
   int socket_ = -1;
