@@ -60,6 +60,11 @@ export interface InitOptions {
   readonly launcher?: Launcher;
   /** Of everything that waits for another rank, in milliseconds. Default 60000. */
   readonly deadlineMs?: number;
+  /**
+   * A rank that ends well leaves the job when all others end. After `deadlineMs` it tells on stderr which are still running,
+   * and this many milliseconds later it ends the job with exit code 1. Default 600000.
+   */
+  readonly exitTimeoutMs?: number;
   /** That share this rank's element loops. Default: the host's cores divided by its ranks. */
   readonly threads?: number;
 }
@@ -73,22 +78,31 @@ export interface InitOptions {
  * other ranks than MPI finds, and in a process that a rank started; DEVICE_UNAVAILABLE, DEVICE_FAILED, DEVICE_SHARED, NCCL_FAILED.
  */
 export async function init(options: InitOptions = {}): Promise<Device> {
-  checkFields('the options of init', options, ['device', 'launcher', 'deadlineMs', 'threads', 'collectives']);
+  checkFields('the options of init', options, [
+    'device',
+    'launcher',
+    'deadlineMs',
+    'exitTimeoutMs',
+    'threads',
+    'collectives',
+  ]);
   const {
     device = 'cpu',
     launcher = 'auto',
     deadlineMs = 60_000,
+    exitTimeoutMs = 600_000,
     threads = 0,
     collectives = 'auto',
   } = options;
   const kind = codeOf('device', DEVICES, device);
   const carrier = codeOf('collectives', COLLECTIVES, collectives);
   checkWhole('deadlineMs', deadlineMs, 1);
+  checkWhole('exitTimeoutMs', exitTimeoutMs, 0);
   checkWhole('threads', threads, 0);
   if (threads > MOST_THREADS) {
     throw new FoldstepError('INVALID_ARGUMENT', `threads must be at most ${MOST_THREADS}; it is ${threads}`);
   }
-  const world = openWorld(launcher, deadlineMs);
+  const world = openWorld(launcher, deadlineMs, exitTimeoutMs);
   try {
     const { localRank, localSize } = world;
     return new Device(

@@ -9,6 +9,7 @@
 
 #include "cpu/comm/alone_transport.hpp"
 #include "cpu/comm/cpu_communicator.hpp"
+#include "cpu/comm/farewell.hpp"
 #include "cpu/comm/launcher.hpp"
 #include "cpu/comm/mpi_loader.hpp"
 #include "cpu/comm/mpi_start.hpp"
@@ -25,7 +26,7 @@ struct Process {
   std::mutex mutex;
   cpu::MpiStart start;
   World world;
-  std::chrono::milliseconds deadline{};
+  cpu::FarewellTimes times{};
   /// Set while the world is open. Apart from the mutex, so that a failing process can end the job at any
   /// time.
   std::atomic<cpu::MpiLibrary*> library{nullptr};
@@ -35,6 +36,11 @@ struct Process {
 Process& process() {
   static auto& instance = *new Process;
   return instance;
+}
+
+/// The host keeps 8 bits of a code, and a job that was aborted must not end with 0.
+int code_of_failure(int exit_code) {
+  return (exit_code & 0xff) == 0 ? 1 : exit_code;
 }
 
 /// A rank alone shares nothing, so every caller gets a world of its own.
@@ -80,7 +86,8 @@ void leave(Process& self) {
   if (library == nullptr) return;
   self.closed = true;
   cpu::Signals::leave_all();
-  library->finalize(self.deadline);
+  const Communicator& ranks = *self.world.communicator;
+  cpu::leave_job(*library, ranks.rank(), ranks.size(), self.times);
 }
 
 /// Ranks that cannot find each other would each train a world of their own.
@@ -128,7 +135,7 @@ World open_mpi(const WorldOptions& options) {
       self.start.finish(library, launch, options.deadline), options.deadline);
   // From here on an exit must finalize or abort, also if what follows fails.
   self.library.store(&library);
-  self.deadline = options.deadline;
+  self.times = {options.deadline, options.exit_timeout};
   self.world.communicator = communicator;
   self.world.library = library.version();
   check_same_world(self, launch);
@@ -154,7 +161,7 @@ World open_world(const WorldOptions& options) {
 void close_world(int exit_code) {
   Process& self = process();
   if (exit_code != 0) {
-    if (cpu::MpiLibrary* library = self.library.load()) library->abort(exit_code);
+    if (cpu::MpiLibrary* library = self.library.load()) library->abort(code_of_failure(exit_code));
     return;
   }
   const std::lock_guard lock(self.mutex);
