@@ -31,6 +31,7 @@ struct Process {
   /// time.
   std::atomic<cpu::MpiLibrary*> library{nullptr};
   bool closed = false;
+  std::atomic<int> rank{-1};
 };
 
 Process& process() {
@@ -136,6 +137,7 @@ World open_mpi(const WorldOptions& options) {
   // From here on an exit must finalize or abort, also if what follows fails.
   self.library.store(&library);
   self.times = {options.deadline, options.exit_timeout};
+  self.rank = communicator->rank();
   self.world.communicator = communicator;
   self.world.library = library.version();
   check_same_world(self, launch);
@@ -156,6 +158,10 @@ World open_world(const WorldOptions& options) {
   if (joins_mpi(options.launcher)) return open_mpi(options);
   if (options.launcher == Launcher::Auto) check_alone();
   return open_alone(options);
+}
+
+int world_rank() {
+  return process().rank;
 }
 
 void close_world(int exit_code) {

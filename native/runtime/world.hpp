@@ -39,6 +39,9 @@ bool joins_mpi(Launcher launcher);
 /// does not load.
 World open_world(const WorldOptions& options);
 
+/// This process's rank in a world of MPI's; -1 where none has been opened. From any thread.
+int world_rank();
+
 /// At the end of the process, on the main thread. exit_code 0: tells the other ranks that this one has gone,
 /// waits until they go too and finalizes MPI; after the deadline it tells on stderr who is still running, and
 /// after the exit timeout it ends the job with 1. Otherwise takes the whole job down with that code, or with
