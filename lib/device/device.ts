@@ -41,7 +41,7 @@ import type { View } from './view.js';
 import { type Launcher, type OpenWorld, openWorld } from './world.js';
 
 const MOST_THREADS = 1024;
-const OPTION_FIELDS = ['device', 'launcher', 'deadlineMs', 'threads', 'collectives'];
+const OPTION_FIELDS = ['device', 'launcher', 'deadlineMs', 'exitTimeoutMs', 'threads', 'collectives'];
 
 export { DEVICES };
 export type DeviceKind = keyof typeof DEVICES;
@@ -64,6 +64,11 @@ export interface InitOptions {
    * a hundred years.
    */
   readonly deadlineMs?: number;
+  /**
+   * A rank that ends well leaves the job when all others end. After `deadlineMs` it tells on stderr which are still running,
+   * and this many milliseconds later it ends the job with exit code 1. Default 600000.
+   */
+  readonly exitTimeoutMs?: number;
   /** That share this rank's element loops. Default: the host's cores divided by its ranks. */
   readonly threads?: number;
 }
@@ -73,25 +78,27 @@ export interface InitOptions {
  * with the process: a clean exit leaves it, any other takes all ranks down with the exit code.
  *
  * Under MPI one device at a time, on the main thread; alone, any number, in any thread. Throws INVALID_ARGUMENT,
- * ADDON_NOT_BUILT, MPI_UNAVAILABLE, BUSY;
- * DEVICE_UNAVAILABLE, DEVICE_FAILED, DEVICE_SHARED, NCCL_FAILED.
+ * ADDON_NOT_BUILT, BUSY, DEADLINE_EXCEEDED where a rank does not come; MPI_UNAVAILABLE, also where the launcher tells of
+ * other ranks than MPI finds, and in a process that a rank started; DEVICE_UNAVAILABLE, DEVICE_FAILED, DEVICE_SHARED, NCCL_FAILED.
  */
 export async function init(options: InitOptions = {}): Promise<Device> {
   const {
     device = 'cpu',
     launcher = 'auto',
     deadlineMs = 60_000,
+    exitTimeoutMs = 600_000,
     threads = 0,
     collectives = 'auto',
   } = checkFields('the options of init', options, OPTION_FIELDS);
   const kind = codeOf('device', DEVICES, device);
   const carrier = codeOf('collectives', COLLECTIVES, collectives);
   checkWhole('deadlineMs', deadlineMs, 1);
+  checkWhole('exitTimeoutMs', exitTimeoutMs, 0);
   checkWhole('threads', threads, 0);
   if (threads > MOST_THREADS) {
     throw new FoldstepError('INVALID_ARGUMENT', `threads must be at most ${MOST_THREADS}; it is ${threads}`);
   }
-  const world = openWorld(launcher, deadlineMs);
+  const world = openWorld(launcher, deadlineMs, exitTimeoutMs);
   try {
     const { localRank, localSize } = world;
     return new Device(
