@@ -15,17 +15,25 @@ namespace {
 
 constexpr std::chrono::milliseconds look_around_interval{100};
 
-/// The others that are not in init(), or that nothing is known of.
+/// Of the others. A rank is held for the cause only where this host can know it.
 Absence explain_missing(const Launch& launch) {
+  using State = Sighting::State;
+  Presence& presence = Presence::get();
+  if (launch.rank < 0 || presence.look_for(launch.rank).state == State::Unknown) {
+    return {"its launcher does not tell by what the missing ones could be found", -1};
+  }
   std::vector<int> missing;
   for (int rank = 0; rank < launch.size; ++rank) {
-    if (rank == launch.rank) continue;
-    if (Presence::get().look_for(rank).state != Sighting::State::Here) missing.push_back(rank);
+    if (presence.look_for(rank).state != State::Here) missing.push_back(rank);
   }
-  if (!missing.empty()) return Presence::get().explain(missing);
-  return {launch.on_one_host() ? "every rank has called init(), and some are slow in it"
-                               : "every rank of this host has called init()",
-          -1};
+  if (missing.empty()) {
+    return {launch.on_one_host() ? "every rank has called init(), and some are slow in it"
+                                 : "every rank that this host can see has called init()",
+            -1};
+  }
+  Absence absence = presence.explain(missing);
+  if (!launch.on_one_host() && presence.look_for(absence.rank).state == State::NotCome) absence.rank = -1;
+  return absence;
 }
 
 }  // namespace
