@@ -1,4 +1,4 @@
-import { rmSync, writeFileSync } from 'node:fs';
+import { closeSync, ftruncateSync, openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { SafetensorsFile } from '#lib/safetensors/file.js';
@@ -64,11 +64,12 @@ export function mutateHeaders(folder: string, count: number, seed: number): Tall
   const random = new Random(seed);
   const tally = new Tally();
   const file = join(folder, 'mutated.safetensors');
+  // Open throughout: some file systems take long to close a file that was written over.
+  const fd = openSync(file, 'w');
   for (let number = 0; number < count; number++) {
     const bytes = mutated(random);
-    // A new file: to write over one that is there takes many times longer on some file systems.
-    rmSync(file, { force: true });
-    writeFileSync(file, bytes);
+    ftruncateSync(fd, bytes.length);
+    writeSync(fd, bytes, 0, bytes.length, 0);
     let opened: SafetensorsFile | undefined;
     const error = tally.take(number, CODES, () => {
       opened = new SafetensorsFile(file);
@@ -80,6 +81,7 @@ export function mutateHeaders(folder: string, count: number, seed: number): Tall
       tally.faults.push(`${number}: ${(fault as Error).message}`);
     }
   }
+  closeSync(fd);
   return tally;
 }
 
@@ -114,5 +116,14 @@ function checkRefused(message: string, bytes: Buffer): void {
   const [, fault] = /not JSON that can be read: (.*)$/.exec(message) ?? [];
   if (fault === undefined || /twice$|levels deep$|not UTF-8$/.test(fault)) return;
   const text = bytes.toString('utf8', 8, 8 + Number(bytes.readBigUInt64LE()));
-  expect(() => JSON.parse(text), message).to.throw(SyntaxError);
+  if (isJson(text)) throw new Error(`${message}, but JSON.parse takes it`);
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
