@@ -3,7 +3,7 @@ import { FoldstepError } from '../errors.js';
 import { Genuine } from '../genuine.js';
 import { native } from '../native/errors.js';
 import { show } from '../show.js';
-import { type TypedArrayKind, typedArray } from '../typed-arrays.js';
+import { type TypedArrayKind, typedArray, unshared } from '../typed-arrays.js';
 import { Buffer } from './buffer.js';
 import { ARRAY_CONSTRUCTORS, type ArrayOf, bytesOf, type DType } from './dtype.js';
 
@@ -89,7 +89,7 @@ export class View<D extends DType = DType> extends Genuine {
         `${array.length} elements were given for a view of ${this.length}`,
       );
     }
-    native(() => this.buffer.handle.write(this.byteOffset, array));
+    native(() => this.buffer.handle.write(this.byteOffset, unshared(array)));
   }
 
   /** Elements from `begin` up to `end`. Throws INVALID_LENGTH if they are not within this view. */

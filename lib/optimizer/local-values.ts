@@ -1,9 +1,8 @@
-import { types } from 'node:util';
 import { fromBFloat16, toBFloat16 } from '../device/bfloat16.js';
 import { FoldstepError } from '../errors.js';
 import type { LayoutEntry } from '../parameters/layout.js';
 import { show, showName } from '../show.js';
-import { typedArray } from '../typed-arrays.js';
+import { typedArray, unshared } from '../typed-arrays.js';
 
 /** A rank's part of a parameter in both precisions that it is kept in. */
 export interface LocalValues {
@@ -30,8 +29,7 @@ export function localValues({ parameter, size }: LayoutEntry, values: unknown, r
       { parameter: name, rank },
     );
   }
-  // Other threads may write shared memory meanwhile, and native code takes none.
-  const own = types.isSharedArrayBuffer(given.buffer) ? given.slice() : given;
+  const own = unshared(given);
   return own instanceof Uint16Array
     ? { bits: own, full: fromBFloat16(own) }
     : { bits: toBFloat16(own), full: own };

@@ -41,6 +41,14 @@ describe('loading a parameter', () => {
     ]);
   });
 
+  it('is not alone in that: a view is written from shared memory too', () => {
+    const view = device.allocate(16).view('float32');
+    const shared = new Float32Array(new SharedArrayBuffer(16));
+    shared.set(VALUES);
+    view.write(shared);
+    expect([...view.read()]).to.deep.equal(VALUES);
+  });
+
   it('takes arrays of another realm, shared or not', () => {
     const make = (code: string) => runInContext(code, createContext({})) as Float32Array;
     for (const code of [
