@@ -13,14 +13,23 @@ export function parseJson(bytes: Uint8Array, fault: Fault): unknown {
   return JSON.parse(new TextDecoder().decode(bytes));
 }
 
+/** What tells keys that are there twice: a caller that keeps the values by their keys knows them already. */
+export interface NewKeys {
+  /** Whether no `add` or `readValue` before this had the key. */
+  add(key: string): boolean;
+}
+
 /**
  * Passes an object; `readValue` must pass the value of the key that it is given. Throws for a key that is there twice,
  * however it is spelt: `JSON.parse` would keep the last in silence.
  */
-export function readObject(tokens: JsonTokens, readValue: (key: string) => void): void {
+export function readObject(
+  tokens: JsonTokens,
+  readValue: (key: string) => void,
+  keys: NewKeys = new Keys(),
+): void {
   tokens.take(TOKEN.openObject);
   if (tokens.takes(TOKEN.closeObject)) return;
-  const keys = new Keys();
   do readValue(readKey(tokens, keys));
   while (tokens.takes(TOKEN.comma));
   tokens.take(TOKEN.closeObject);
@@ -80,7 +89,7 @@ function opens(tokens: JsonTokens): boolean {
   return byte === TOKEN.openList || byte === TOKEN.openObject;
 }
 
-function readKey(tokens: JsonTokens, keys: Keys): string {
+function readKey(tokens: JsonTokens, keys: NewKeys): string {
   const key = tokens.text();
   if (!keys.add(key)) throw tokens.wrong(`${showName(key)} is there twice`);
   tokens.take(TOKEN.colon);
@@ -88,16 +97,19 @@ function readKey(tokens: JsonTokens, keys: Keys): string {
 }
 
 /** The keys of one object. Most have few, and a set for each would take longer than all else. */
-class Keys {
+class Keys implements NewKeys {
   readonly #few: string[] = [];
   #many: Set<string> | undefined;
 
   /** Whether the key is a new one. */
   add(key: string): boolean {
-    if (!this.#many && this.#few.length === FEW_KEYS) this.#many = new Set(this.#few);
-    const known = this.#many ? this.#many.has(key) : this.#few.includes(key);
-    if (this.#many) this.#many.add(key);
-    else this.#few.push(key);
-    return !known;
+    if (!this.#many) {
+      if (this.#few.includes(key)) return false;
+      this.#few.push(key);
+      if (this.#few.length > FEW_KEYS) this.#many = new Set(this.#few);
+      return true;
+    }
+    const { size } = this.#many;
+    return this.#many.add(key).size > size;
   }
 }

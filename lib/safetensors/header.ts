@@ -38,26 +38,34 @@ export function parseHeader(bytes: Uint8Array, dataBytes: number, fault: Fault):
   if (bytes[0] !== TOKEN.openObject) throw fault('its header does not start with {');
   const tokens = new JsonTokens(bytes, (text) => fault(`its header is not JSON that can be read: ${text}`));
   const tensors = new Map<string, HeaderTensor>();
-  let metadata: Readonly<Record<string, string>> = {};
-  readObject(tokens, (name) => {
-    if (name === METADATA) metadata = readMetadata(tokens, fault);
-    else tensors.set(name, readTensor(name, tokens, fault));
-  });
+  let metadata: Readonly<Record<string, string>> | undefined;
+  readObject(
+    tokens,
+    (name) => {
+      if (name === METADATA) metadata = readMetadata(tokens, fault);
+      else tensors.set(name, readTensor(name, tokens, fault));
+    },
+    { add: (name) => (name === METADATA ? metadata === undefined : !tensors.has(name)) },
+  );
   tokens.end();
   checkContiguous(tensors, dataBytes, fault);
-  return { tensors, metadata };
+  return { tensors, metadata: metadata ?? Object.create(null) };
 }
 
 function readMetadata(tokens: JsonTokens, fault: Fault): Record<string, string> {
   const refuse = () => fault(`${METADATA} is not an object of texts`);
   if (tokens.peek() !== TOKEN.openObject) throw refuse();
-  const entries: [string, string][] = [];
-  readObject(tokens, (key) => {
-    if (tokens.peek() !== TOKEN.quote) throw refuse();
-    entries.push([key, tokens.text()]);
-  });
-  // An assignment would lose a key such as __proto__.
-  return Object.fromEntries(entries);
+  // Without a prototype: a key may be __proto__.
+  const metadata: Record<string, string> = Object.create(null);
+  readObject(
+    tokens,
+    (key) => {
+      if (tokens.peek() !== TOKEN.quote) throw refuse();
+      metadata[key] = tokens.text();
+    },
+    { add: (key) => !(key in metadata) },
+  );
+  return metadata;
 }
 
 function readTensor(name: string, tokens: JsonTokens, fault: Fault): HeaderTensor {
