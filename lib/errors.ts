@@ -1,3 +1,5 @@
+import { show } from './show.js';
+
 /** Stable identifiers of everything foldstep refuses or reports. Programs branch on these, never on the text. */
 export type FoldstepErrorCode =
   | 'INVALID_ARGUMENT'
@@ -60,10 +62,20 @@ export class FoldstepError extends Error {
   declare readonly parameter?: string;
 
   constructor(code: FoldstepErrorCode, message: string, details: FoldstepErrorDetails = {}) {
-    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+    const { cause, rank, peer, parameter } = readable(details);
+    super(typeof message === 'string' ? message : show(message), cause === undefined ? undefined : { cause });
     this.code = code;
-    if (details.rank !== undefined) this.rank = details.rank;
-    if (details.peer !== undefined) this.peer = details.peer;
-    if (details.parameter !== undefined) this.parameter = details.parameter;
+    if (rank !== undefined) this.rank = rank;
+    if (peer !== undefined) this.peer = peer;
+    if (parameter !== undefined) this.parameter = parameter;
+  }
+}
+
+// An error is made even from details that throw when they are read.
+function readable(details: FoldstepErrorDetails): FoldstepErrorDetails {
+  try {
+    return { ...details };
+  } catch (cause) {
+    return { cause };
   }
 }

@@ -3,6 +3,7 @@ import { inspect, types } from 'node:util';
 const LONGEST_VALUE = 100;
 // A path or a tensor's name that is cut no longer says which one it is.
 const LONGEST_NAME = 400;
+const LONGEST_REASON = 600;
 const MOST_FIELDS = 16;
 const LARGEST_BIGINT = 10n ** 60n;
 
@@ -28,7 +29,7 @@ const SHORT_ESCAPES: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\
 export function show(value: unknown): string {
   if (typeof value === 'string') return quote(value, LONGEST_VALUE);
   try {
-    return cut(describe(value), LONGEST_VALUE);
+    return showText(describe(value), LONGEST_VALUE);
   } catch {
     // A tag of its prototype or an error's stack may throw where `inspect` reads it.
     return `a value of type ${typeof value} that cannot be shown`;
@@ -39,6 +40,11 @@ export function show(value: unknown): string {
 export function showName(name: unknown): string {
   if (typeof name !== 'string') return show(name);
   return name.length <= LONGEST_NAME && ONE_WORD.test(name) ? name : quote(name, LONGEST_NAME);
+}
+
+/** What an error says, as `showText` does: system calls name the path again, however long it is. */
+export function showReason(error: unknown): string {
+  return types.isNativeError(error) ? showText(error.message, LONGEST_REASON) : show(error);
 }
 
 /** `text` with escapes in place of characters that a terminal obeys or that nobody sees. */
@@ -75,7 +81,8 @@ function quote(text: string, longest: number): string {
   return `'${truncate(escaped, longest)}…' (${text.length} characters)`;
 }
 
-function cut(text: string, longest: number): string {
+/** `text` as it is, but escaped, and cut after `longest` characters. */
+export function showText(text: string, longest: number): string {
   const escaped = escapeUnsafe(truncate(text, longest));
   return text.length <= longest && escaped.length <= longest ? escaped : `${truncate(escaped, longest)}…`;
 }

@@ -1,3 +1,5 @@
+import { types } from 'node:util';
+
 interface TypedArrays {
   Int8Array: Int8Array;
   Uint8Array: Uint8Array;
@@ -35,6 +37,11 @@ export function typedArray<Kind extends TypedArrayKind>(
   const length = lengthOf.call(value);
   const type = globalThis[kind] as unknown as new (...place: unknown[]) => TypedArrays[Kind];
   return length === 0 ? new type(0) : new type(bufferOf.call(value), offsetOf.call(value), length);
+}
+
+/** `array`, or a copy of it where its memory is shared: other threads may write that meanwhile, and native code takes none. */
+export function unshared<Elements extends TypedArrays[TypedArrayKind]>(array: Elements): Elements {
+  return types.isSharedArrayBuffer(array.buffer) ? (array.slice() as Elements) : array;
 }
 
 function getter<Result>(name: PropertyKey): { call(value: unknown): Result } {

@@ -47,8 +47,9 @@ export function testNative(output) {
 function runProgram(name, ranks, output) {
   const folder = join(root, 'build', output);
   const program = join(folder, 'tests', name);
-  const launched = launchCommand(findLauncher(), Math.max(ranks, 1), [program]);
-  const { file, args } = ranks === ALONE ? { file: program, args: [] } : launched;
+  const launched = launchCommand(findLauncher(), Math.max(ranks, 1));
+  const { file, args } =
+    ranks === ALONE ? { file: program, args: [] } : { ...launched, args: [...launched.args, program] };
   const { status, signal, error, stdout, stderr } = spawnSync(file, args, {
     cwd: root,
     env: { ...launched.env, FOLDSTEP_MPI_PLUGIN: join(folder, 'foldstep_mpi.so') },

@@ -77,7 +77,7 @@ the optimizer's steps.
     const folder = join(output, name.split(':')[0]!);
     const metrics = join(output, `${name.split(':')[0]!}.jsonl`);
     const script = [scriptFile(), ...options, ...shared, '--metrics', metrics, '--save', folder];
-    const code = await runJob({ ranks, script });
+    const { code } = await runJob({ ranks, script });
     if (code !== 0) return code;
     const masters = new SafetensorsFile(join(folder, 'model.safetensors'));
     outcomes.push({ steps: readMetrics(metrics), masters });

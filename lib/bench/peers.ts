@@ -37,13 +37,7 @@ export async function askPeer<Row>(script: string, task: object): Promise<PeerAn
         : `FOLDSTEP_PYTHON is ${named}, which is no program`;
     return { missing: `${missing}; set FOLDSTEP_PYTHON to a Python that has the peer` };
   }
-  const [file, ...args] = [
-    ...dieWithParent('KILL'),
-    python,
-    '-B',
-    `${SCRIPTS}${script}`,
-    JSON.stringify(task),
-  ];
+  const [file, ...args] = [...dieWithParent(), python, '-B', `${SCRIPTS}${script}`, JSON.stringify(task)];
   const { code, stdout, stderr } = await outputOf(file!, args);
   const answer = code === 0 ? answerIn(stdout) : undefined;
   if (answer !== undefined) return answer as PeerAnswer<Row>;

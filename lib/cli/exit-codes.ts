@@ -6,3 +6,6 @@ export const EXIT_FAILED = 1;
 
 /** It was not done: a case that cannot be read, or a wrong command line. */
 export const EXIT_REFUSED = 2;
+
+/** Nobody reads the output any more: what a shell says of a command that SIGPIPE ended. */
+export const EXIT_UNREAD = 141;

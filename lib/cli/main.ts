@@ -8,7 +8,9 @@ import { runCommand } from './commands/run.js';
 import { topologyCommand } from './commands/topology.js';
 import { EXIT_FAILED, EXIT_REFUSED } from './exit-codes.js';
 import { packageManifest } from './package-manifest.js';
+import { printable } from './printable.js';
 import { tellError } from './tell-error.js';
+import { endWhereOutputIsUnread } from './unread-output.js';
 
 const { version, description } = packageManifest();
 const program = new Command('foldstep')
@@ -16,6 +18,7 @@ const program = new Command('foldstep')
   .version(version)
   .enablePositionalOptions()
   .showHelpAfterError('(add --help for what there is)')
+  .configureOutput({ writeErr: (text) => process.stderr.write(printable(text)) })
   .exitOverride();
 for (const command of [
   runCommand(),
@@ -27,6 +30,7 @@ for (const command of [
   program.addCommand(command.copyInheritedSettings(program));
 }
 
+endWhereOutputIsUnread();
 try {
   await program.parseAsync();
 } catch (error) {

@@ -1,7 +1,7 @@
 import type { FoldstepError } from '../errors.js';
-import { escapeUnsafe } from '../show.js';
+import { printable } from './printable.js';
 
-/** Says on standard error what was refused. Names in it may be of files, and a terminal obeys what it is not shown. */
+/** Says on standard error what was refused. The message may hold names from files. */
 export function tellError({ code, message }: FoldstepError): void {
-  process.stderr.write(`foldstep: ${code}: ${escapeUnsafe(message)}\n`);
+  process.stderr.write(printable(`foldstep: ${code}: ${message}\n`));
 }

@@ -2,7 +2,7 @@ import { accessSync, constants, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { FoldstepError } from '../errors.js';
 import { missingTarget } from '../files/links.js';
-import { escapeUnsafe, showName } from '../show.js';
+import { showName, showReason } from '../show.js';
 
 /** Writes a file that `option` names. Throws INVALID_ARGUMENT where that cannot be done. */
 export function writeNamedFile(option: string, file: string, content: string): void {
@@ -22,7 +22,7 @@ function writing(option: string, file: string, write: () => void): void {
   try {
     write();
   } catch (cause) {
-    const text = `${option}: ${showName(file)} cannot be written: ${escapeUnsafe((cause as Error).message)}`;
+    const text = `${option}: ${showName(file)} cannot be written: ${showReason(cause)}`;
     throw new FoldstepError('INVALID_ARGUMENT', text, { cause });
   }
 }

@@ -1,6 +1,10 @@
 import { FoldstepError } from '../errors.js';
+import { showText } from '../show.js';
 import type { Communicator } from './communicator.js';
 import type { Device } from './device.js';
+
+const LONGEST_ITEM = 500;
+const LONGEST_ORDER = 2000;
 
 /** Every rank's text, in rank order. Collective. */
 export async function gatherText(
@@ -52,8 +56,9 @@ export async function requireAgreement(
   const line = here.findIndex((value, index) => value !== there[index]);
   const at = line < 0 ? here.length : line;
   const [first, second] = [communicator.worldRanks[0]!, communicator.worldRanks[other]!];
-  const item = (lines: readonly string[]) => lines[at] ?? '(nothing)';
-  const order = (lines: readonly string[]) => lines.map((value) => value.split('|')[0]).join(', ');
+  const item = (lines: readonly string[]) => showText(lines[at] ?? '(nothing)', LONGEST_ITEM);
+  const order = (lines: readonly string[]) =>
+    showText(lines.map((value) => value.split('|')[0]).join(', '), LONGEST_ORDER);
   const orders =
     show === 'orders' ? `; rank ${first}'s order is ${order(here)}; rank ${second}'s is ${order(there)}` : '';
   throw new FoldstepError(

@@ -1,8 +1,8 @@
+import { checkInstance, checkWhole } from '../arguments.js';
 import { native } from '../native/errors.js';
 import type { RawMemory } from '../native/types.js';
-import { checkWhole } from './checks.js';
-import type { Device } from './device.js';
-import { bytesOf, type DType } from './dtype.js';
+import { Device } from './device.js';
+import type { DType } from './dtype.js';
 import { Resource } from './resource.js';
 import { View } from './view.js';
 
@@ -31,9 +31,11 @@ export class Buffer extends Resource<RawMemory> {
   /**
    * Memory of the device that other code owns: `bytes` bytes from `pointer`, as the device addresses them. `owner` is kept
    * from being collected for as long as the buffer is; the memory must last until the operations on it are done. Throws
-   * INVALID_ARGUMENT for what is no memory of this device, where that can be told.
+   * INVALID_ARGUMENT for address 0, a range that reaches beyond 2^64, and what is no memory of the device: on processors
+   * every page is looked up once, on a GPU the first byte and the last. Whether it may be written is not looked up.
    */
   static from(device: Device, pointer: bigint, bytes: number, owner?: unknown): Buffer {
+    checkInstance('device', device, Device);
     checkWhole('bytes', bytes, 0);
     return new Buffer(
       native(() => device.handle.wrap(pointer, bytes)),
@@ -46,7 +48,6 @@ export class Buffer extends Resource<RawMemory> {
    * offset, INVALID_LENGTH for a run that leaves the buffer.
    */
   view<D extends DType>(dtype: D, byteOffset = 0, length?: number): View<D> {
-    const rest = Math.floor((this.bytes - byteOffset) / bytesOf(dtype));
-    return new View(this, dtype, byteOffset, length ?? rest);
+    return new View(this, dtype, byteOffset, length);
   }
 }

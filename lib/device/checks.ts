@@ -1,6 +1,9 @@
+import { checkInstance } from '../arguments.js';
 import { FoldstepError } from '../errors.js';
-import type { RawMemory } from '../native/types.js';
+import type { RawMemory, RawStream } from '../native/types.js';
+import { show } from '../show.js';
 import type { DType } from './dtype.js';
+import { Stream } from './stream.js';
 import { View } from './view.js';
 
 /**
@@ -9,7 +12,10 @@ import { View } from './view.js';
  */
 export function checkView(name: string, view: View, types?: readonly DType[], atLeast = 0): void {
   if (!(view instanceof View)) {
-    throw new FoldstepError('INVALID_ARGUMENT', `${name} must be a View of a foldstep buffer`);
+    throw new FoldstepError(
+      'INVALID_ARGUMENT',
+      `${name} must be a View of a foldstep buffer; it is ${show(view)}`,
+    );
   }
   if (types && !types.includes(view.dtype)) {
     throw new FoldstepError(
@@ -20,6 +26,12 @@ export function checkView(name: string, view: View, types?: readonly DType[], at
   if (view.length < atLeast) {
     throw new FoldstepError('INVALID_LENGTH', `${name} has ${view.length} elements and needs ${atLeast}`);
   }
+}
+
+/** The handle of a stream. Throws INVALID_ARGUMENT for what is none. */
+export function streamOf(stream: Stream): RawStream {
+  checkInstance('stream', stream, Stream);
+  return stream.handle;
 }
 
 /** Throws INVALID_LENGTH unless `view` has exactly `length` elements. */
@@ -52,19 +64,10 @@ export function codeOf<Name extends string>(
   codes: Readonly<Record<Name, number>>,
   name: Name,
 ): number {
-  if (Object.hasOwn(codes, name)) return codes[name];
+  if (typeof name === 'string' && Object.hasOwn(codes, name)) return codes[name];
   throw new FoldstepError(
     'INVALID_ARGUMENT',
-    `${what} must be one of ${Object.keys(codes).join(', ')}; it is ${String(name)}`,
-  );
-}
-
-/** Throws INVALID_ARGUMENT unless `value` is a whole number from `least`. */
-export function checkWhole(name: string, value: number, least: number): void {
-  if (Number.isSafeInteger(value) && value >= least) return;
-  throw new FoldstepError(
-    'INVALID_ARGUMENT',
-    `${name} must be a whole number from ${least}; it is ${String(value)}`,
+    `${what} must be one of ${Object.keys(codes).join(', ')}; it is ${show(name)}`,
   );
 }
 

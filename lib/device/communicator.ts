@@ -1,7 +1,9 @@
+import { checkFields, checkList, checkWhole } from '../arguments.js';
 import { FoldstepError } from '../errors.js';
 import { native, nativeAsync } from '../native/errors.js';
 import { DTYPES, type RawCommunicator, REDUCE_OPS } from '../native/types.js';
-import { checkApart, checkLength, checkSameType, checkView, checkWhole, codeOf } from './checks.js';
+import { show } from '../show.js';
+import { checkApart, checkLength, checkSameType, checkView, codeOf, streamOf } from './checks.js';
 import { Resource } from './resource.js';
 import type { Stream } from './stream.js';
 import type { View } from './view.js';
@@ -15,6 +17,13 @@ export interface AllToAllBlocks {
   readonly receiveCounts: readonly number[];
   readonly receiveOffsets?: readonly number[];
 }
+
+const BLOCK_FIELDS: readonly (keyof AllToAllBlocks)[] = [
+  'sendCounts',
+  'sendOffsets',
+  'receiveCounts',
+  'receiveOffsets',
+];
 
 /**
  * A group of ranks and its collectives. Every member must issue the same ones in the same order on one stream: a member
@@ -47,7 +56,7 @@ export class Communicator extends Resource<RawCommunicator> {
   }
 
   enqueueBarrier(stream = this.#stream): void {
-    native(() => this.handle.barrier(stream.handle));
+    native(() => this.handle.barrier(streamOf(stream)));
   }
 
   /** In place. BF16 is summed in FP32 in rank order and rounded once. */
@@ -61,7 +70,7 @@ export class Communicator extends Resource<RawCommunicator> {
     const code = codeOf('op', REDUCE_OPS, op);
     native(() =>
       this.handle.allReduce(
-        stream.handle,
+        streamOf(stream),
         view.buffer.handle,
         view.byteOffset,
         view.length,
@@ -88,7 +97,7 @@ export class Communicator extends Resource<RawCommunicator> {
     const code = codeOf('op', REDUCE_OPS, op);
     native(() =>
       this.handle.reduceScatter(
-        stream.handle,
+        streamOf(stream),
         source.buffer.handle,
         source.byteOffset,
         target.buffer.handle,
@@ -111,7 +120,7 @@ export class Communicator extends Resource<RawCommunicator> {
     checkLength('target', target, source.length * this.size);
     native(() =>
       this.handle.allGather(
-        stream.handle,
+        streamOf(stream),
         source.buffer.handle,
         source.byteOffset,
         target.buffer.handle,
@@ -133,12 +142,12 @@ export class Communicator extends Resource<RawCommunicator> {
     if (!(Number.isInteger(root) && root >= 0 && root < this.size)) {
       throw new FoldstepError(
         'INVALID_ARGUMENT',
-        `root must be a member's index, from 0 to ${this.size - 1}; it is ${root}`,
+        `root must be a member's index, from 0 to ${this.size - 1}; it is ${show(root)}`,
       );
     }
     native(() =>
       this.handle.broadcast(
-        stream.handle,
+        streamOf(stream),
         view.buffer.handle,
         view.byteOffset,
         view.length,
@@ -156,11 +165,22 @@ export class Communicator extends Resource<RawCommunicator> {
 
   enqueueAllToAll(source: View, target: View, blocks?: AllToAllBlocks, stream = this.#stream): void {
     checkPair(source, target);
-    const send = this.#blocks('source', source, blocks?.sendCounts, blocks?.sendOffsets);
-    const receive = this.#blocks('target', target, blocks?.receiveCounts, blocks?.receiveOffsets);
+    const given =
+      blocks === undefined ? {} : checkFields('the blocks of an all-to-all', blocks, BLOCK_FIELDS);
+    const { sendCounts, sendOffsets, receiveCounts, receiveOffsets }: Partial<AllToAllBlocks> = given;
+    const send = this.#blocks('source', source, sendCounts, sendOffsets);
+    const receive = this.#blocks('target', target, receiveCounts, receiveOffsets);
+    const [sent, received] = [send.counts[this.rank]!, receive.counts[this.rank]!];
+    if (sent !== received) {
+      throw new FoldstepError(
+        'INVALID_LENGTH',
+        `member ${this.rank} sends itself ${sent} elements and expects ${received}; the two counts must be the same`,
+        { rank: this.worldRanks[this.rank]! },
+      );
+    }
     native(() =>
       this.handle.allToAll(
-        stream.handle,
+        streamOf(stream),
         source.buffer.handle,
         source.byteOffset,
         send.counts,
@@ -176,13 +196,15 @@ export class Communicator extends Resource<RawCommunicator> {
 
   /** Collective. Members with one colour form a group, ordered by `key`, then by rank. Default key: this order. */
   async split(color: number, key = this.rank, stream = this.#stream): Promise<Communicator> {
-    const handle = await nativeAsync(() => this.handle.split(stream.handle, color, key));
+    checkColor('color', color);
+    checkColor('key', key);
+    const handle = await nativeAsync(() => this.handle.split(streamOf(stream), color, key));
     return new Communicator(handle, stream);
   }
 
   #blocks(name: string, view: View, counts?: readonly number[], offsets?: readonly number[]) {
-    counts ??= this.#equalParts(name, view);
-    offsets ??= startsOf(counts);
+    counts = wholeNumbers(`${name}'s counts`, counts ?? this.#equalParts(name, view));
+    offsets = wholeNumbers(`${name}'s offsets`, offsets ?? startsOf(counts));
     if (counts.length !== this.size || offsets.length !== this.size) {
       throw new FoldstepError(
         'INVALID_LENGTH',
@@ -191,8 +213,6 @@ export class Communicator extends Resource<RawCommunicator> {
     }
     let end = 0;
     for (const [member, count] of counts.entries()) {
-      checkWhole(`${name}'s count for member ${member}`, count, 0);
-      checkWhole(`${name}'s offset for member ${member}`, offsets[member]!, 0);
       end = Math.max(end, offsets[member]! + count);
     }
     checkView(name, view, undefined, end);
@@ -210,6 +230,13 @@ export class Communicator extends Resource<RawCommunicator> {
   }
 }
 
+function wholeNumbers(what: string, numbers: readonly number[]): number[] {
+  return checkList(what, numbers, (number, member) => {
+    checkWhole(`${what}[${member}]`, number, 0);
+    return number;
+  });
+}
+
 function startsOf(counts: readonly number[]): number[] {
   let next = 0;
   return counts.map((count) => {
@@ -217,6 +244,15 @@ function startsOf(counts: readonly number[]): number[] {
     next += count;
     return start;
   });
+}
+
+/** Throws INVALID_ARGUMENT unless `value` is a whole number of 32 bits, which is what MPI takes. */
+function checkColor(name: string, value: number): void {
+  if (typeof value === 'number' && (value | 0) === value) return;
+  throw new FoldstepError(
+    'INVALID_ARGUMENT',
+    `${name} must be a whole number of 32 bits; it is ${show(value)}`,
+  );
 }
 
 function checkPair(source: View, target: View): void {

@@ -1,10 +1,10 @@
-import { checkFields } from '../arguments.js';
+import { checkFields, checkInstance, checkObject, checkWhole } from '../arguments.js';
 import { FoldstepError } from '../errors.js';
 import { native, nativeAsync } from '../native/errors.js';
 import { addon } from '../native/load.js';
 import { COLLECTIVES, DEVICES, DTYPES, type RawBackend } from '../native/types.js';
 import { Buffer } from './buffer.js';
-import { checkApart, checkLength, checkSameType, checkView, checkWhole, codeOf, spanOf } from './checks.js';
+import { checkApart, checkLength, checkSameType, checkView, codeOf, spanOf, streamOf } from './checks.js';
 import { Communicator } from './communicator.js';
 import {
   type AccumulateRequest,
@@ -41,6 +41,7 @@ import type { View } from './view.js';
 import { type Launcher, type OpenWorld, openWorld } from './world.js';
 
 const MOST_THREADS = 1024;
+const OPTION_FIELDS = ['device', 'launcher', 'deadlineMs', 'exitTimeoutMs', 'threads', 'collectives'];
 
 export { DEVICES };
 export type DeviceKind = keyof typeof DEVICES;
@@ -58,8 +59,16 @@ export interface InitOptions {
   readonly collectives?: keyof typeof COLLECTIVES;
   /** `mpi`: one of the job's ranks. `none`: alone. `auto`: as an MPI launcher started this process or not. Default `auto`. */
   readonly launcher?: Launcher;
-  /** Of everything that waits for another rank, in milliseconds. Default 60000. */
+  /**
+   * Of everything that waits for another rank, in whole milliseconds. Default 60000. More than a hundred years is taken for
+   * a hundred years.
+   */
   readonly deadlineMs?: number;
+  /**
+   * A rank that ends well leaves the job when all others end. After `deadlineMs` it tells on stderr which are still running,
+   * and this many milliseconds later it ends the job with exit code 1. Default 600000.
+   */
+  readonly exitTimeoutMs?: number;
   /** That share this rank's element loops. Default: the host's cores divided by its ranks. */
   readonly threads?: number;
 }
@@ -69,26 +78,27 @@ export interface InitOptions {
  * with the process: a clean exit leaves it, any other takes all ranks down with the exit code.
  *
  * Under MPI one device at a time, on the main thread; alone, any number, in any thread. Throws INVALID_ARGUMENT,
- * ADDON_NOT_BUILT, MPI_UNAVAILABLE, BUSY;
- * DEVICE_UNAVAILABLE, DEVICE_FAILED, DEVICE_SHARED, NCCL_FAILED.
+ * ADDON_NOT_BUILT, BUSY, DEADLINE_EXCEEDED where a rank does not come; MPI_UNAVAILABLE, also where the launcher tells of
+ * other ranks than MPI finds, and in a process that a rank started; DEVICE_UNAVAILABLE, DEVICE_FAILED, DEVICE_SHARED, NCCL_FAILED.
  */
 export async function init(options: InitOptions = {}): Promise<Device> {
-  checkFields('the options of init', options, ['device', 'launcher', 'deadlineMs', 'threads', 'collectives']);
   const {
     device = 'cpu',
     launcher = 'auto',
     deadlineMs = 60_000,
+    exitTimeoutMs = 600_000,
     threads = 0,
     collectives = 'auto',
-  } = options;
+  } = checkFields('the options of init', options, OPTION_FIELDS);
   const kind = codeOf('device', DEVICES, device);
   const carrier = codeOf('collectives', COLLECTIVES, collectives);
   checkWhole('deadlineMs', deadlineMs, 1);
+  checkWhole('exitTimeoutMs', exitTimeoutMs, 0);
   checkWhole('threads', threads, 0);
   if (threads > MOST_THREADS) {
     throw new FoldstepError('INVALID_ARGUMENT', `threads must be at most ${MOST_THREADS}; it is ${threads}`);
   }
-  const world = openWorld(launcher, deadlineMs);
+  const world = openWorld(launcher, deadlineMs, exitTimeoutMs);
   try {
     const { localRank, localSize } = world;
     return new Device(
@@ -139,6 +149,7 @@ export class Device extends Resource<RawBackend> {
   /** Use `init`. */
   constructor(kind: DeviceKind, handle: RawBackend, world: OpenWorld) {
     super(handle);
+    checkObject('world', world);
     this.kind = kind;
     this.stream = this.createStream();
     this.world = new Communicator(
@@ -195,9 +206,10 @@ export class Device extends Resource<RawBackend> {
    * same `bytes`. Rejects with SHARED_MEMORY_TOO_SMALL or SHARED_MEMORY_UNAVAILABLE on every member.
    */
   async createWindow(communicator: Communicator, bytes: number, stream = this.stream): Promise<PeerWindow> {
+    checkInstance('communicator', communicator, Communicator);
     checkWhole('bytes', bytes, 0);
     const handle = await nativeAsync(() =>
-      this.handle.createWindow(stream.handle, communicator.handle, bytes),
+      this.handle.createWindow(streamOf(stream), communicator.handle, bytes),
     );
     return new PeerWindow(handle);
   }
@@ -207,7 +219,7 @@ export class Device extends Resource<RawBackend> {
     checkPair(source, target);
     native(() =>
       this.handle.cast(
-        stream.handle,
+        streamOf(stream),
         ...spanOf(source),
         DTYPES[source.dtype],
         ...spanOf(target),
@@ -221,27 +233,27 @@ export class Device extends Resource<RawBackend> {
   copy(source: View, target: View, stream = this.stream): void {
     checkPair(source, target);
     checkSameType(source, target);
-    native(() => this.handle.copy(stream.handle, ...spanOf(source), ...spanOf(target), source.byteLength));
+    native(() => this.handle.copy(streamOf(stream), ...spanOf(source), ...spanOf(target), source.byteLength));
   }
 
   zero(target: View, stream = this.stream): void {
     checkView('target', target);
-    native(() => this.handle.zero(stream.handle, ...spanOf(target), target.byteLength));
+    native(() => this.handle.zero(streamOf(stream), ...spanOf(target), target.byteLength));
   }
 
   /** Adds the team's summed gradients to the accumulator. The gradients may be overwritten when the stream has passed it. */
   accumulate(team: Team, request: AccumulateRequest, stream = this.stream): void {
-    native(() => enqueueAccumulate(this.handle, stream.handle, team, request));
+    native(() => enqueueAccumulate(this.handle, streamOf(stream), team, request));
   }
 
   /** Sums over the team in place. */
   reduce(team: Team, request: ReduceRequest, stream = this.stream): void {
-    native(() => enqueueReduce(this.handle, stream.handle, team, request));
+    native(() => enqueueReduce(this.handle, streamOf(stream), team, request));
   }
 
   /** Copies every member's shard to every other member. */
   gather(team: Team, request: GatherRequest, stream = this.stream): void {
-    native(() => enqueueGather(this.handle, stream.handle, team, request));
+    native(() => enqueueGather(this.handle, streamOf(stream), team, request));
   }
 
   createNormPlan(segments: readonly NormSegment[], groups: number): NormPlan {
@@ -276,13 +288,13 @@ export class Device extends Resource<RawBackend> {
     stream = this.stream,
   ): void {
     native(() =>
-      enqueueNormPartials(this.handle, stream.handle, { plan, kind, p, arena, powerScale, partials }),
+      enqueueNormPartials(this.handle, streamOf(stream), { plan, kind, p, arena, powerScale, partials }),
     );
   }
 
   /** The scale for the kind `power`, from the partials of the kind `infinity` of every rank, in rank order. */
   powerScale(gathered: View, groups: number, ranks: number, scale: View, stream = this.stream): void {
-    native(() => enqueuePowerScale(this.handle, stream.handle, gathered, groups, ranks, scale));
+    native(() => enqueuePowerScale(this.handle, streamOf(stream), gathered, groups, ranks, scale));
   }
 
   /** The norm and what follows from it into `scalars` (FP64), from the partials of every rank, in rank order. */
@@ -293,7 +305,7 @@ export class Device extends Resource<RawBackend> {
     scalars: View,
     stream = this.stream,
   ): void {
-    native(() => enqueueFinishNorm(this.handle, stream.handle, request, gathered, powerScale, scalars));
+    native(() => enqueueFinishNorm(this.handle, streamOf(stream), request, gathered, powerScale, scalars));
   }
 
   /** One optimizer step with the coefficients in `scalars`; if they say skip, accumulators are cleared and no more. */
@@ -304,7 +316,7 @@ export class Device extends Resource<RawBackend> {
     scalars: View,
     stream = this.stream,
   ): void {
-    native(() => enqueueUpdate(this.handle, stream.handle, plan, settings, arenas, scalars));
+    native(() => enqueueUpdate(this.handle, streamOf(stream), plan, settings, arenas, scalars));
   }
 
   /**

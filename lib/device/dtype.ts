@@ -1,5 +1,6 @@
 import { FoldstepError } from '../errors.js';
 import { DTYPES } from '../native/types.js';
+import { show } from '../show.js';
 
 /** Element types. A bfloat16 is its 16 bits, held in a Uint16Array. */
 export type DType = keyof typeof DTYPES;
@@ -32,9 +33,9 @@ export const ARRAY_CONSTRUCTORS: {
 
 /** Bytes of one element. Throws INVALID_DTYPE for a name that is none. */
 export function bytesOf(dtype: DType): number {
-  if (!Object.hasOwn(DTYPES, dtype)) {
+  if (typeof dtype !== 'string' || !Object.hasOwn(DTYPES, dtype)) {
     const names = Object.keys(DTYPES).join(', ');
-    throw new FoldstepError('INVALID_DTYPE', `there is no type ${String(dtype)}; the types are ${names}`);
+    throw new FoldstepError('INVALID_DTYPE', `there is no type ${show(dtype)}; the types are ${names}`);
   }
   return ARRAY_CONSTRUCTORS[dtype].BYTES_PER_ELEMENT;
 }

@@ -1,3 +1,4 @@
+import { checkFlag, checkInstance, checkNumber, checkObject, checkWhole } from '../arguments.js';
 import { FoldstepError } from '../errors.js';
 import {
   ACCUMULATIONS,
@@ -8,10 +9,10 @@ import {
   type RawStream,
   type RawWindow,
 } from '../native/types.js';
-import { checkView, checkWhole, codeOf } from './checks.js';
-import type { Communicator } from './communicator.js';
+import { checkView, codeOf } from './checks.js';
+import { Communicator } from './communicator.js';
 import type { DType } from './dtype.js';
-import type { PeerWindow } from './peer-window.js';
+import { PeerWindow } from './peer-window.js';
 import type { View } from './view.js';
 
 /** How the members of a team reach each other's data. */
@@ -89,7 +90,12 @@ export function enqueueAccumulate(
   team: Team,
   request: AccumulateRequest,
 ): void {
+  checkTeam(team);
+  checkObject('request', request);
   const { gradient, accumulator, scale = 1, mirror = false, sharded = false } = request;
+  checkNumber('scale', scale);
+  checkFlag('mirror', mirror);
+  checkFlag('sharded', sharded);
   checkView('gradient', gradient, GRADIENT_TYPES);
   const geometry = request.geometry ?? whole(team, gradient);
   checkGeometry(team, geometry);
@@ -119,7 +125,11 @@ export function enqueueReduce(
   team: Team,
   request: ReduceRequest,
 ): void {
+  checkTeam(team);
+  checkObject('request', request);
   const { data, scale = 1, sharded = false } = request;
+  checkNumber('scale', scale);
+  checkFlag('sharded', sharded);
   checkView('data', data, GRADIENT_TYPES);
   const geometry = request.geometry ?? whole(team, data);
   checkGeometry(team, geometry);
@@ -144,6 +154,8 @@ export function enqueueGather(
   team: Team,
   request: GatherRequest,
 ): void {
+  checkTeam(team);
+  checkObject('request', request);
   const { data } = request;
   checkView('data', data);
   const geometry = request.geometry ?? equalShards(team, data);
@@ -169,7 +181,16 @@ function equalShards({ communicator }: Team, view: View): Geometry {
   return { begin: 0, end: view.length, replicas: 1, shardLength };
 }
 
-function checkGeometry({ communicator }: Team, { begin, end, replicas, shardLength }: Geometry): void {
+function checkTeam(team: Team): void {
+  checkObject('team', team);
+  checkInstance('team.communicator', team.communicator, Communicator);
+  if (team.window !== undefined) checkInstance('team.window', team.window, PeerWindow);
+  if (team.channel !== undefined) checkWhole('team.channel', team.channel, 0);
+}
+
+function checkGeometry({ communicator }: Team, geometry: Geometry): void {
+  checkObject('geometry', geometry);
+  const { begin, end, replicas, shardLength } = geometry;
   checkWhole('geometry.begin', begin, 0);
   checkWhole('geometry.end', end, begin);
   checkWhole('geometry.replicas', replicas, 1);

@@ -1,11 +1,12 @@
+import { checkFlag, checkInstance, checkList, checkNumber, checkObject, checkWhole } from '../arguments.js';
 import { NORM_KINDS, type RawBackend, type RawMemory, type RawStream, RULES } from '../native/types.js';
-import { checkView, checkWhole, codeOf, spanOf } from './checks.js';
+import { checkView, codeOf, spanOf } from './checks.js';
 import {
   type FinishNormRequest,
   type NormKind,
-  type NormPlan,
+  NormPlan,
   normScalars,
-  type UpdatePlan,
+  UpdatePlan,
   type UpdateSettings,
 } from './plans.js';
 import type { View } from './view.js';
@@ -33,6 +34,16 @@ export interface NormPartialsRequest {
   readonly partials: View;
 }
 
+const SETTING_NUMBERS = [
+  'learningRate',
+  'weightDecay',
+  'momentum',
+  'beta1',
+  'beta2',
+  'epsilon',
+  'step',
+] as const;
+
 // Each checks and enqueues. Throws INVALID_ARGUMENT, INVALID_DTYPE, INVALID_LENGTH, DISPOSED.
 
 export function enqueueNormPartials(
@@ -40,6 +51,8 @@ export function enqueueNormPartials(
   stream: RawStream,
   { plan, kind, p, arena, powerScale, partials }: NormPartialsRequest,
 ): void {
+  checkInstance('plan', plan, NormPlan);
+  checkNumber('p', p);
   checkView('arena', arena, ['float32'], plan.arenaLength);
   checkView('partials', partials, ['float64'], normScalars(plan.groups).partialsLength);
   backend.normPartials(
@@ -69,11 +82,19 @@ export function enqueuePowerScale(
 export function enqueueFinishNorm(
   backend: RawBackend,
   stream: RawStream,
-  { kind, p, groups, ranks, maxNorm, groupMaxNorms = [] }: FinishNormRequest,
+  request: FinishNormRequest,
   gathered: View,
   powerScale: View | null,
   scalars: View,
 ): void {
+  checkObject('request', request);
+  const { kind, p, groups, ranks, maxNorm, groupMaxNorms = [] } = request;
+  checkNumber('p', p);
+  checkNumber('maxNorm', maxNorm);
+  const bounds = checkList('groupMaxNorms', groupMaxNorms, (bound, group) => {
+    checkNumber(`groupMaxNorms[${group}]`, bound);
+    return bound;
+  });
   checkGathered(gathered, groups, ranks);
   checkView('scalars', scalars, ['float64'], normScalars(groups).length);
   backend.finishNorm(
@@ -83,7 +104,7 @@ export function enqueueFinishNorm(
     groups,
     ranks,
     maxNorm,
-    Float64Array.from(groupMaxNorms),
+    Float64Array.from(bounds),
     ...spanOf(gathered),
     ...scaleOf(kind, powerScale),
     ...spanOf(scalars),
@@ -95,14 +116,20 @@ export function enqueueUpdate(
   stream: RawStream,
   plan: UpdatePlan,
   settings: UpdateSettings,
-  { master, accumulator, weight, moment1, moment2 }: UpdateArenas,
+  arenas: UpdateArenas,
   scalars: View,
 ): void {
+  checkInstance('plan', plan, UpdatePlan);
+  checkObject('settings', settings);
+  checkObject('arenas', arenas);
+  const { master, accumulator, weight, moment1, moment2 } = arenas;
+  checkNumbers('settings', settings, SETTING_NUMBERS);
+  checkFlag('settings.nesterov', settings.nesterov);
   checkView('master', master, ['float32'], plan.masterLength);
   checkView('accumulator', accumulator, ['float32'], plan.accumulatorLength);
   checkView('weight', weight, ['bfloat16'], plan.weightLength);
-  if (moment1) checkView('moment1', moment1, ['float32'], plan.masterLength);
-  if (moment2) checkView('moment2', moment2, ['float32'], plan.masterLength);
+  if (moment1 !== undefined) checkView('moment1', moment1, ['float32'], plan.masterLength);
+  if (moment2 !== undefined) checkView('moment2', moment2, ['float32'], plan.masterLength);
   checkView('scalars', scalars, ['float64'], normScalars(plan.groups).length);
   backend.update(
     stream,
@@ -123,6 +150,10 @@ export function enqueueUpdate(
     ...spanOrNone(moment2),
     ...spanOf(scalars),
   );
+}
+
+function checkNumbers<Values>(what: string, values: Values, names: readonly (keyof Values & string)[]): void {
+  for (const name of names) checkNumber(`${what}.${name}`, values[name] as number);
 }
 
 function checkGathered(gathered: View, groups: number, ranks: number): void {

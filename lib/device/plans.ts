@@ -1,7 +1,9 @@
+import { checkFields, checkFlag, checkList, checkWhole } from '../arguments.js';
+import { FoldstepError } from '../errors.js';
 import { native } from '../native/errors.js';
 import { addon } from '../native/load.js';
 import type { NORM_KINDS, RawHandle, RawNormPlan, RawUpdatePlan, RULES } from '../native/types.js';
-import { checkWhole } from './checks.js';
+import { show } from '../show.js';
 import { Resource } from './resource.js';
 
 /** p = 1, p = 2, any other p >= 1, or the maximum. */
@@ -82,9 +84,22 @@ export function normScalars(groups: number): NormScalars {
   const { firstGroupNorm, firstCoefficient, ...places } = native(() => addon().normScalars(groups));
   return {
     ...places,
-    groupNorm: (group) => firstGroupNorm + group,
-    coefficient: (group) => firstCoefficient + group,
+    groupNorm: (group) => firstGroupNorm + checkGroup(group, groups),
+    coefficient: (group) => firstCoefficient + checkGroup(group, groups),
   };
+}
+
+const NORM_PLACES = ['offset', 'length', 'group', 'parameter'] as const;
+const NORM_FIELDS = [...NORM_PLACES, 'counted'];
+const UPDATE_PLACES = ['master', 'accumulator', 'weight', 'length', 'group'] as const;
+const RUN_PLACES = ['offset', 'length'] as const;
+
+function checkGroup(group: number, groups: number): number {
+  if (Number.isInteger(group) && group >= 0 && group < groups) return group;
+  throw new FoldstepError(
+    'INVALID_ARGUMENT',
+    `group must be one of the norm's, from 0 to ${groups - 1}; it is ${show(group)}`,
+  );
 }
 
 abstract class Plan<Handle extends RawHandle> extends Resource<Handle> {
@@ -104,7 +119,12 @@ export class NormPlan extends Plan<RawNormPlan> {
   /** Throws INVALID_ARGUMENT for a number that is no whole one. */
   constructor(segments: readonly NormSegment[], groups: number) {
     checkWhole('groups', groups, 1);
-    const numbers = segments.flatMap(({ offset, length, group, parameter, counted }) => [
+    const checked = checkList('segments', segments, (segment, i) => {
+      const { counted, ...places } = checkFields(`segments[${i}]`, segment, NORM_FIELDS);
+      checkFlag(`segments[${i}].counted`, counted);
+      return { counted, ...checkPlaces(`segments[${i}]`, places, NORM_PLACES) };
+    });
+    const numbers = checked.flatMap(({ offset, length, group, parameter, counted }) => [
       offset,
       length,
       group,
@@ -115,7 +135,7 @@ export class NormPlan extends Plan<RawNormPlan> {
       native(() => addon().createNormPlan(Float64Array.from(numbers), groups)),
       groups,
     );
-    this.arenaLength = endOf(segments.map(({ offset, length }) => [offset, length]));
+    this.arenaLength = endOf(checked.map(({ offset, length }) => [offset, length]));
   }
 }
 
@@ -129,25 +149,40 @@ export class UpdatePlan extends Plan<RawUpdatePlan> {
   /** `groups` are those of the norm. Throws INVALID_ARGUMENT as NormPlan does. */
   constructor(segments: readonly UpdateSegment[], clears: readonly ClearedRun[], groups: number) {
     checkWhole('groups', groups, 1);
-    const numbers = segments.flatMap(({ master, accumulator, weight, length, group }) => [
+    const updated = checkList('segments', segments, (segment, i) =>
+      checkPlaces(`segments[${i}]`, segment, UPDATE_PLACES),
+    );
+    const emptied = checkList('clears', clears, (run, i) => checkPlaces(`clears[${i}]`, run, RUN_PLACES));
+    const numbers = updated.flatMap(({ master, accumulator, weight, length, group }) => [
       master,
       accumulator,
       weight,
       length,
       group,
     ]);
-    const cleared = clears.flatMap(({ offset, length }) => [offset, length]);
+    const cleared = emptied.flatMap(({ offset, length }) => [offset, length]);
     super(
       native(() => addon().createUpdatePlan(Float64Array.from(numbers), Float64Array.from(cleared), groups)),
       groups,
     );
-    this.masterLength = endOf(segments.map(({ master, length }) => [master, length]));
+    this.masterLength = endOf(updated.map(({ master, length }) => [master, length]));
     this.accumulatorLength = endOf([
-      ...segments.map(({ accumulator, length }) => [accumulator, length] as const),
-      ...clears.map(({ offset, length }) => [offset, length] as const),
+      ...updated.map(({ accumulator, length }) => [accumulator, length] as const),
+      ...emptied.map(({ offset, length }) => [offset, length] as const),
     ]);
-    this.weightLength = endOf(segments.map(({ weight, length }) => [weight, length]));
+    this.weightLength = endOf(updated.map(({ weight, length }) => [weight, length]));
   }
+}
+
+/** `value` with the named fields, each read once. Throws INVALID_ARGUMENT unless they are whole numbers from 0. */
+function checkPlaces<Places extends object>(
+  what: string,
+  value: Places,
+  names: readonly (keyof Places & string)[],
+): Places {
+  const places = checkFields(what, value, names);
+  for (const name of names) checkWhole(`${what}.${name}`, places[name] as number, 0);
+  return places;
 }
 
 function endOf(runs: readonly (readonly [offset: number, length: number])[]): number {

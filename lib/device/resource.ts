@@ -1,12 +1,23 @@
+import { FoldstepError } from '../errors.js';
+import { Genuine } from '../genuine.js';
 import { native } from '../native/errors.js';
 import type { RawHandle } from '../native/types.js';
+import { show } from '../show.js';
 
 /** Something native that is let go by `dispose()`, by `using`, or, late and without blocking, when it is collected. */
-export abstract class Resource<Handle extends RawHandle> implements Disposable {
+export abstract class Resource<Handle extends RawHandle> extends Genuine implements Disposable {
   /** For foldstep's own layers. The addon throws DISPOSED where it is used after `dispose`. */
   readonly handle: Handle;
 
+  /** Throws INVALID_ARGUMENT for what is no handle. */
   constructor(handle: Handle) {
+    super();
+    if (!native(() => typeof handle?.release === 'function')) {
+      throw new FoldstepError(
+        'INVALID_ARGUMENT',
+        `${new.target.name} is made by foldstep around a native handle, not by new; it was given ${show(handle)}`,
+      );
+    }
     this.handle = handle;
   }
 

@@ -11,6 +11,8 @@ export class Staged<D extends DType = DType> {
   readonly view: View<D>;
   readonly #device: Device;
   readonly #host: View<D>;
+  /** What `part` has shown. They hold their arrays: the next one to ask gets the same. */
+  readonly #parts = new Map<string, View<D>>();
 
   constructor(device: Device, view: View<D>) {
     this.view = view;
@@ -22,6 +24,14 @@ export class Staged<D extends DType = DType> {
 
   get array(): ArrayOf<D> {
     return this.#host.array;
+  }
+
+  /** Elements [begin, end) of `array`, the same object every time, also where the whole is too long for one. */
+  part(begin: number, end: number): ArrayOf<D> {
+    const key = `${begin}-${end}`;
+    const part = this.#parts.get(key) ?? this.#host.subview(begin, end);
+    this.#parts.set(key, part);
+    return part.array;
   }
 
   /** Enqueues what makes the device see elements [begin, end) of `array`. */

@@ -1,10 +1,16 @@
+import { constants } from 'node:buffer';
+import { checkInstance } from '../arguments.js';
 import { FoldstepError } from '../errors.js';
+import { Genuine } from '../genuine.js';
 import { native } from '../native/errors.js';
-import type { Buffer } from './buffer.js';
+import { show } from '../show.js';
+import { type TypedArrayKind, typedArray, unshared } from '../typed-arrays.js';
+import { Buffer } from './buffer.js';
 import { ARRAY_CONSTRUCTORS, type ArrayOf, bytesOf, type DType } from './dtype.js';
+import { shownPart } from './shown-part.js';
 
 /** A run of elements of one type in a buffer. Cheap: it owns nothing. Made by `Buffer.view`. */
-export class View<D extends DType = DType> {
+export class View<D extends DType = DType> extends Genuine {
   readonly buffer: Buffer;
   readonly dtype: D;
   /** From the buffer's start. */
@@ -13,25 +19,31 @@ export class View<D extends DType = DType> {
   readonly length: number;
   #array: ArrayOf<D> | undefined;
 
-  /** Throws INVALID_DTYPE, INVALID_ARGUMENT for a misaligned offset, INVALID_LENGTH for a run that leaves the buffer. */
-  constructor(buffer: Buffer, dtype: D, byteOffset: number, length: number) {
+  /**
+   * `length` elements, by default all that fit. Throws INVALID_DTYPE, INVALID_ARGUMENT for a misaligned offset, INVALID_LENGTH
+   * for a run that leaves the buffer.
+   */
+  constructor(buffer: Buffer, dtype: D, byteOffset: number, length?: number) {
+    super();
+    checkInstance('buffer', buffer, Buffer);
     const size = bytesOf(dtype);
     if (!isSize(byteOffset) || (buffer.skew + byteOffset) % size !== 0) {
       throw new FoldstepError(
         'INVALID_ARGUMENT',
-        `a ${dtype} view must begin at a multiple of ${size} bytes; it begins at ${byteOffset}${buffer.skew === 0 ? '' : ` of memory that begins at ${buffer.skew}`}`,
+        `a ${dtype} view must begin at a multiple of ${size} bytes; it begins at ${show(byteOffset)}${buffer.skew === 0 ? '' : ` of memory that begins at ${buffer.skew}`}`,
       );
     }
-    if (!isSize(length) || byteOffset + length * size > buffer.bytes) {
+    const elements = length ?? Math.floor((buffer.bytes - byteOffset) / size);
+    if (!isSize(elements) || byteOffset + elements * size > buffer.bytes) {
       throw new FoldstepError(
         'INVALID_LENGTH',
-        `${length} elements of ${dtype} from byte ${byteOffset} do not lie in a buffer of ${buffer.bytes} bytes`,
+        `${show(elements)} elements of ${dtype} from byte ${byteOffset} do not lie in a buffer of ${buffer.bytes} bytes`,
       );
     }
     this.buffer = buffer;
     this.dtype = dtype;
     this.byteOffset = byteOffset;
-    this.length = length;
+    this.length = elements;
   }
 
   get byteLength(): number {
@@ -43,15 +55,28 @@ export class View<D extends DType = DType> {
     return native(() => this.buffer.handle.address()) + BigInt(this.byteOffset);
   }
 
+  /** Whether `array` works: JavaScript sees the memory, and Node.js shows as many bytes in one array. */
+  get visible(): boolean {
+    return this.buffer.hostAccessible && this.byteLength <= constants.MAX_LENGTH;
+  }
+
   /**
    * The elements themselves, without a copy, the same object every time. It keeps the memory alive and is empty after
    * `buffer.dispose()`. Throws DISPOSED; INVALID_ARGUMENT where JavaScript cannot see the memory (see
-   * `Buffer.hostAccessible`).
+   * `Buffer.hostAccessible`); INVALID_LENGTH for more bytes than Node.js shows in one array (4 GiB up to Node.js 20).
    */
   get array(): ArrayOf<D> {
-    const memory = native(() => this.buffer.handle.arrayBuffer());
+    if (this.buffer.hostAccessible && !this.visible) {
+      throw new FoldstepError(
+        'INVALID_LENGTH',
+        `Node.js shows at most ${constants.MAX_LENGTH} bytes in one array, and this view has ${this.byteLength}; take it in pieces with subview(begin, end).array, those of a gradient or a weight from gradientView(name) or weightView(name)`,
+      );
+    }
+    const run = { offset: this.byteOffset, bytes: this.byteLength };
+    const { offset, bytes } = shownPart(this.buffer.bytes, run, bytesOf(this.dtype));
+    const memory = native(() => this.buffer.handle.arrayBuffer(offset, bytes));
     if (this.#array?.buffer !== memory) {
-      this.#array = new ARRAY_CONSTRUCTORS[this.dtype](memory, this.byteOffset, this.length);
+      this.#array = new ARRAY_CONSTRUCTORS[this.dtype](memory, this.byteOffset - offset, this.length);
     }
     return this.#array;
   }
@@ -65,19 +90,21 @@ export class View<D extends DType = DType> {
 
   /** Sets all elements. Blocks for the copy. Throws INVALID_LENGTH, INVALID_DTYPE for an array of another kind, DISPOSED. */
   write(values: ArrayOf<D>): void {
-    if (!(values instanceof ARRAY_CONSTRUCTORS[this.dtype])) {
+    const { name } = ARRAY_CONSTRUCTORS[this.dtype];
+    const array = typedArray(values, name as TypedArrayKind);
+    if (array === undefined) {
       throw new FoldstepError(
         'INVALID_DTYPE',
-        `a ${this.dtype} view is written from a ${ARRAY_CONSTRUCTORS[this.dtype].name}`,
+        `a ${this.dtype} view is written from a ${name}, not ${show(values)}`,
       );
     }
-    if (values.length !== this.length) {
+    if (array.length !== this.length) {
       throw new FoldstepError(
         'INVALID_LENGTH',
-        `${values.length} elements were given for a view of ${this.length}`,
+        `${array.length} elements were given for a view of ${this.length}`,
       );
     }
-    native(() => this.buffer.handle.write(this.byteOffset, values));
+    native(() => this.buffer.handle.write(this.byteOffset, unshared(array)));
   }
 
   /** Elements from `begin` up to `end`. Throws INVALID_LENGTH if they are not within this view. */
@@ -85,7 +112,7 @@ export class View<D extends DType = DType> {
     if (!isSize(begin) || !isSize(end) || begin > end || end > this.length) {
       throw new FoldstepError(
         'INVALID_LENGTH',
-        `elements ${begin} up to ${end} do not lie in a view of ${this.length} elements`,
+        `elements ${show(begin)} up to ${show(end)} do not lie in a view of ${this.length} elements`,
       );
     }
     return new View(this.buffer, this.dtype, this.byteOffset + begin * bytesOf(this.dtype), end - begin);

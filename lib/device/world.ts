@@ -17,9 +17,10 @@ let closesAtExit = false;
 
 /**
  * Opens the world of this job; blocks until every rank has come. A world of MPI's belongs to the main thread and to one
- * device at a time: two would issue its collectives in no common order. Throws BUSY for any other; MPI_UNAVAILABLE.
+ * device at a time: two would issue its collectives in no common order. Throws BUSY for any other; MPI_UNAVAILABLE,
+ * also where the launcher's ranks and MPI's are not the same, and in a process that a rank started; DEADLINE_EXCEEDED.
  */
-export function openWorld(launcher: Launcher, deadlineMs: number): OpenWorld {
+export function openWorld(launcher: Launcher, deadlineMs: number, exitTimeoutMs: number): OpenWorld {
   const code = codeOf('launcher', LAUNCHERS, launcher);
   const shared = native(() => addon().joinsMpi(code));
   if (shared && !isMainThread) {
@@ -34,9 +35,10 @@ export function openWorld(launcher: Launcher, deadlineMs: number): OpenWorld {
       "another Device has the job's ranks; use that one, or dispose of it first",
     );
   }
-  const world = native(() => addon().openWorld(code, deadlineMs));
-  taken ||= shared;
+  // Before the world is open: where opening fails halfway, the end of this process must still end the job.
   if (isMainThread) closeWorldAtExit();
+  const world = native(() => addon().openWorld(code, deadlineMs, exitTimeoutMs));
+  taken ||= shared;
   return {
     ...world,
     leave: () => {
@@ -49,5 +51,11 @@ export function openWorld(launcher: Launcher, deadlineMs: number): OpenWorld {
 function closeWorldAtExit(): void {
   if (closesAtExit) return;
   closesAtExit = true;
-  process.once('exit', (code) => native(() => addon().closeWorld(code)));
+  process.once('exit', (code) => native(() => addon().closeWorld(wholeCode(code))));
+}
+
+/** What Node makes of an exit code, but never 0 of a code that is not 0. */
+function wholeCode(code: number): number {
+  const asked = Number(code);
+  return asked === 0 ? 0 : asked | 0 || 1;
 }

@@ -1,6 +1,6 @@
 import { type BigIntStats, closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { FoldstepError } from '../errors.js';
-import { escapeUnsafe, showName } from '../show.js';
+import { showName, showReason } from '../show.js';
 
 /** Node refuses to read 2 GiB at once. */
 const LARGEST_READ = 2 ** 30;
@@ -34,7 +34,7 @@ export function withRegularFile<T>(file: string, use: (open: RegularFile) => T, 
     return result;
   } catch (cause) {
     if (cause instanceof FoldstepError) throw cause;
-    const text = `${showName(file)} cannot be read: ${escapeUnsafe((cause as Error).message)}`;
+    const text = `${showName(file)} cannot be read: ${showReason(cause)}`;
     throw new FoldstepError('FILE_UNREADABLE', text, { cause });
   } finally {
     if (fd !== undefined) closeSync(fd);

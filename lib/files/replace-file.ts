@@ -13,7 +13,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { FoldstepError } from '../errors.js';
-import { escapeUnsafe, showName } from '../show.js';
+import { showName, showReason } from '../show.js';
 import { missingTarget } from './links.js';
 import { removeAbandoned, temporaryName } from './temporary-files.js';
 
@@ -53,7 +53,7 @@ export function replaceFile(file: string, parts: Iterable<Uint8Array>): void {
     unlessItCannot(() => withOpen(folder, 'r', undefined, fsyncSync));
   } catch (cause) {
     if (temporary !== undefined) rmSync(temporary, { force: true });
-    const text = `${showName(file)} cannot be written: ${escapeUnsafe((cause as Error).message)}`;
+    const text = `${showName(file)} cannot be written: ${showReason(cause)}`;
     throw new FoldstepError('FILE_UNWRITABLE', text, { cause });
   }
 }

@@ -157,7 +157,7 @@ export class GradientReducer {
     const accumulate = await this.#pass(bucket, schedule.accumulate, zeroStage === 2, mirror, teams);
     const step = await this.#pass(bucket, schedule.step, zeroStage === 1, false, teams);
     const idle = step.team.group.size === 1 && step.scale === 1;
-    // What is mirrored is the gradient corrected over the lanes alone: at ZeRO 2 the accumulating pass gives another.
+    // What is mirrored is the gradient corrected over lanes and copies alone: at ZeRO 2 the accumulating pass gives another.
     const apart = mirror && zeroStage === 2 && bucket.corrects;
     return {
       placement,

@@ -2,7 +2,7 @@ import type { Reduction } from '../parameters/families.js';
 import type { Bucket } from '../parameters/layout.js';
 import type { ZeroStage } from '../parameters/placement.js';
 
-/** When the tensor lanes are corrected: at each micro-batch, or once on the accumulator at the step. */
+/** When gradients are corrected over lanes and copies: at each micro-batch, or once on the accumulator at the step. */
 export type CorrectionTime = 'microbatch' | 'step';
 
 /** What happens to a bucket's gradients, and when. */

@@ -21,12 +21,7 @@ export interface Command {
   readonly file: string;
   readonly args: readonly string[];
   readonly env: NodeJS.ProcessEnv;
-  /** At which it ends and tidies up, however often it comes. */
-  readonly endSignal: ParentSignal;
 }
-
-/** What a process gets when its parent dies. */
-export type ParentSignal = 'KILL' | 'TERM' | 'USR2';
 
 /** How to get a launcher, in one sentence. */
 export const INSTALL_MPI =
@@ -62,10 +57,10 @@ export function flavourOf(version: string): LauncherFlavour | undefined {
 const RANK_BYTES = 48 * 2 ** 20;
 
 /**
- * The command that starts `program` as `ranks` ranks. Throws LAUNCH_FAILED for more than the host's memory holds: it would
- * come to a stop before the last of them had started.
+ * The command that starts `ranks` ranks; a program and its arguments are to follow. Throws LAUNCH_FAILED for more than the
+ * host's memory holds: it would come to a stop before the last of them had started.
  */
-export function launchCommand(launcher: Launcher, ranks: number, program: readonly string[]): Command {
+export function launchCommand({ file, flavour }: Launcher, ranks: number): Command {
   const most = Math.floor(totalmem() / RANK_BYTES);
   if (ranks > most) {
     throw new FoldstepError(
@@ -73,27 +68,21 @@ export function launchCommand(launcher: Launcher, ranks: number, program: readon
       `${ranks} ranks of some ${RANK_BYTES / 2 ** 20} MiB each do not fit into this host's memory; it holds at most ${most}`,
     );
   }
-  const rank = [...dieWithParent('KILL'), ...program];
   const count = ['-n', String(ranks)];
-  if (launcher.flavour === 'hydra') {
-    return { file: launcher.file, args: [...count, ...rank], env: process.env, endSignal: 'TERM' };
-  }
+  if (flavour === 'hydra') return { file, args: count, env: process.env };
   return {
-    file: launcher.file,
+    file,
     // Quiet: what a failing rank says for itself must not drown in the launcher's account of it. Oversubscribe always:
     // Open MPI counts cores, not hardware threads, and a host may be meant to run more ranks than it has of either.
-    args: ['-q', '--oversubscribe', '--bind-to', 'none', ...count, ...rank],
-    env: terminalEnvironment(quietEnvironment(process.env), process.stdout.isTTY),
-    // The kernel may tell of a parent's death once per thread of it, and at a second SIGTERM Open MPI leaves without
-    // removing its shared segments. SIGUSR2 it passes to the ranks, which end by it, and that it tidies up after.
-    endSignal: 'USR2',
+    args: ['-q', '--oversubscribe', '--bind-to', 'none', ...count],
+    env: quietEnvironment(process.env),
   };
 }
 
-/** A command prefix after which a process gets `signal` when its parent dies, however it dies; empty where that cannot be had. */
-export function dieWithParent(signal: ParentSignal): string[] {
+/** A command prefix after which a process is killed when its parent dies, however it dies; empty where that cannot be had. */
+export function dieWithParent(): string[] {
   const setpriv = findProgram('setpriv');
-  return setpriv === undefined ? [] : [setpriv, '--pdeathsig', signal];
+  return setpriv === undefined ? [] : [setpriv, '--pdeathsig', 'KILL'];
 }
 
 /** Absolute path of a program: of one in PATH, or of one named with its folder. */
@@ -113,15 +102,6 @@ function isProgram(path: string): boolean {
   } catch {
     return false;
   }
-}
-
-/**
- * Open MPI gives each rank a terminal of its own, wherever the output goes: where that is none, the ranks are told not to
- * move about in what they print, nor to colour it. The user's own wish for colours wins.
- */
-export function terminalEnvironment(env: NodeJS.ProcessEnv, toTerminal: boolean): NodeJS.ProcessEnv {
-  if (toTerminal) return env;
-  return { ...(env['FORCE_COLOR'] === undefined ? { NO_COLOR: '1' } : {}), ...env, TERM: 'dumb' };
 }
 
 /** Settings of Open MPI that keep it going, and quiet, as root and in containers. The user's own settings win. */

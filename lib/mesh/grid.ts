@@ -1,4 +1,6 @@
+import { checkFields, checkList, checkWhole, reading } from '../arguments.js';
 import { FoldstepError } from '../errors.js';
+import { show } from '../show.js';
 import { type Axis, RankGroup } from './group.js';
 import type { GridName, GridSizes } from './sizes.js';
 
@@ -18,13 +20,16 @@ export class Grid {
   /** Made by `Mesh`, from sizes already found to fit. */
   constructor(sizes: GridSizes, world: number) {
     let stride = 1;
-    this.name = sizes.name;
-    this.axes = sizes.axes.map(({ name, size }) => {
-      const axis = { name, size, stride };
+    const { name, axes, dataAxis } = reading('the sizes of a grid', () => ({ ...sizes }));
+    this.name = name;
+    this.axes = checkList('the axes of a grid', axes, (axis) => {
+      const { name, size } = checkFields('the fields of an axis', axis, ['name', 'size']);
+      checkWhole('the size of an axis', size, 1);
+      const placed = { name, size, stride };
       stride *= size;
-      return axis;
+      return placed;
     });
-    this.dataAxis = sizes.dataAxis;
+    this.dataAxis = dataAxis;
     this.#world = world;
     this.#stage = stride;
   }
@@ -57,10 +62,11 @@ export class Grid {
    */
   group(rank: number, axes: readonly string[]): RankGroup {
     checkRank(rank, this.#world);
-    const named = axes.map((axis) => this.#axis(axis));
+    const named = checkList('the axes of a group', axes, (axis) => this.#axis(axis));
     const varying = this.axes.filter((axis) => named.includes(axis));
-    if (varying.length !== axes.length) {
-      throw new FoldstepError('INVALID_ARGUMENT', `an axis is named twice in [${axes.join(', ')}]`);
+    if (varying.length !== named.length) {
+      const names = named.map(({ name }) => name).join(', ');
+      throw new FoldstepError('INVALID_ARGUMENT', `an axis is named twice in [${names}]`);
     }
     const base = varying.reduce((first, axis) => first - this.#along(rank, axis) * axis.stride, rank);
     return new RankGroup(base, varying, rank);
@@ -77,7 +83,7 @@ export class Grid {
     const known = this.axes.map((candidate) => candidate.name).join(', ');
     throw new FoldstepError(
       'UNKNOWN_AXIS',
-      `the ${this.name} grid has no axis ${JSON.stringify(name)}; its axes are ${known}`,
+      `the ${this.name} grid has no axis ${show(name)}; its axes are ${known}`,
     );
   }
 
@@ -91,6 +97,6 @@ export function checkRank(rank: number, world: number): void {
   if (Number.isInteger(rank) && rank >= 0 && rank < world) return;
   throw new FoldstepError(
     'INVALID_ARGUMENT',
-    `rank ${String(rank)} is not one of the ranks 0 to ${world - 1} of a world of ${world}`,
+    `rank ${show(rank)} is not one of the ranks 0 to ${world - 1} of a world of ${world}`,
   );
 }

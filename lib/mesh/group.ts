@@ -1,4 +1,6 @@
+import { checkList, checkObject, reading } from '../arguments.js';
 import { FoldstepError } from '../errors.js';
+import { show } from '../show.js';
 
 /** One axis of a grid: `size` coordinates, `stride` ranks apart. */
 export interface Axis {
@@ -24,9 +26,14 @@ export class RankGroup {
   /** `axes` are the varying axes, fastest first; `base` is the group's first rank. Use `Grid.group` to get one. */
   constructor(base: number, axes: readonly Axis[], rank: number) {
     this.#base = base;
-    this.#axes = axes;
-    this.size = axes.reduce((product, axis) => product * axis.size, 1);
-    this.index = this.indexOf(rank);
+    this.#axes = checkList('the axes of a group', axes, (axis) => {
+      checkObject('an axis of a group', axis);
+      return axis;
+    });
+    this.size = reading('the axes of a group', () =>
+      this.#axes.reduce((product, { size }) => product * size, 1),
+    );
+    this.index = reading('the first rank of a group', () => this.indexOf(rank));
   }
 
   /** World rank of member `i`, 0 <= i < size. Throws INVALID_ARGUMENT outside that range. */
@@ -34,7 +41,7 @@ export class RankGroup {
     if (!Number.isInteger(i) || i < 0 || i >= this.size) {
       throw new FoldstepError(
         'INVALID_ARGUMENT',
-        `a group of ${this.size} ranks has members 0 to ${this.size - 1}, not ${String(i)}`,
+        `a group of ${this.size} ranks has members 0 to ${this.size - 1}, not ${show(i)}`,
       );
     }
     let rank = this.#base;
@@ -53,6 +60,7 @@ export class RankGroup {
 
   /** Position of a world rank in the group, or -1 if it is not a member. */
   indexOf(rank: number): number {
+    if (!Number.isInteger(rank)) return -1;
     let rest = rank - this.#base;
     let index = 0;
     // Each stride exceeds everything the faster axes can add up to, so taking the slowest axis first is exact.

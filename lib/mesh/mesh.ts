@@ -1,4 +1,6 @@
 import { FoldstepError } from '../errors.js';
+import { Genuine } from '../genuine.js';
+import { show } from '../show.js';
 import { checkRank, Grid } from './grid.js';
 import { GRID_NAMES, type GridName, type MeshSizes, resolveSizes } from './sizes.js';
 
@@ -10,7 +12,7 @@ export { GRID_NAMES, type GridName, type MeshSizes } from './sizes.js';
  * Which ranks work together: `world = pp * stage`, the stage read as `tp x dp`, as `etp x ep x edp` for folded experts,
  * and as `etp x ep x edp` with sizes of its own for native experts. Holds no table of ranks, whatever the world's size.
  */
-export class Mesh {
+export class Mesh extends Genuine {
   /** Ranks in all. */
   readonly world: number;
   /** Number of pipeline stages. */
@@ -29,6 +31,7 @@ export class Mesh {
 
   /** Throws INVALID_MESH for any size that does not fit, naming those that do. */
   constructor(sizes: MeshSizes) {
+    super();
     const { world, pp, stage, grids } = resolveSizes(sizes);
     this.world = world;
     this.pp = pp;
@@ -49,11 +52,10 @@ export class Mesh {
 
   /** One of the mesh's grids; the same object at every call. Throws INVALID_ARGUMENT for a name that is none's. */
   grid(name: GridName): Grid {
-    const grid = Object.hasOwn(this.#grids, name) ? this.#grids[name] : undefined;
-    if (grid) return grid;
+    if (GRID_NAMES.includes(name)) return this.#grids[name];
     throw new FoldstepError(
       'INVALID_ARGUMENT',
-      `a mesh has no grid ${JSON.stringify(name)}; its grids are ${GRID_NAMES.join(', ')}`,
+      `a mesh has no grid ${show(name)}; its grids are ${GRID_NAMES.join(', ')}`,
     );
   }
 
@@ -73,7 +75,7 @@ export class Mesh {
     if (this.world === ranks) return;
     throw new FoldstepError(
       'WORLD_MISMATCH',
-      `the mesh is of ${this.world} ranks and the job has ${ranks}; start ${this.world} ranks, or make the mesh for ${ranks}`,
+      `the mesh is of ${this.world} ranks and the job has ${show(ranks)}; start ${this.world} ranks, or make the mesh for ${show(ranks)}`,
       { rank },
     );
   }

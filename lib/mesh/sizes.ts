@@ -1,4 +1,6 @@
+import { checkFields } from '../arguments.js';
 import { FoldstepError } from '../errors.js';
+import { show } from '../show.js';
 
 /** The readings of a pipeline stage's ranks. */
 export type GridName = 'dense' | 'expert' | 'native-expert';
@@ -47,14 +49,15 @@ export interface ResolvedSizes {
 // MPI counts ranks in a 32-bit signed integer.
 const LARGEST_WORLD = 2 ** 31 - 1;
 const MOST_LISTED = 16;
+const INVALID = { code: 'INVALID_MESH' } as const;
 
 /** Fills in defaults and finds every axis's size. Throws INVALID_MESH, naming the sizes that fit. */
-export function resolveSizes(sizes: MeshSizes): ResolvedSizes {
-  checkNames(sizes);
+export function resolveSizes(given: MeshSizes): ResolvedSizes {
+  const sizes = checkNames(given);
   const { world, pp = 1 } = sizes;
   if (!isSize(world) || world > LARGEST_WORLD) {
     refuse(
-      `world = ${String(world)} is not a number of ranks; world may be an integer from 1 to ${LARGEST_WORLD}`,
+      `world = ${show(world)} is not a number of ranks; world may be an integer from 1 to ${LARGEST_WORLD}`,
     );
   }
   checkDivides('pp', pp, world, `the world of ${world} ranks`);
@@ -100,24 +103,21 @@ function nativeSizes({ tp = 1, native }: MeshSizes): Partial<Record<SizedAxis, n
 }
 
 // A misspelt size would otherwise quietly be 1.
-function checkNames(sizes: MeshSizes): void {
-  if (typeof sizes !== 'object' || sizes === null) {
-    refuse(`a mesh is made from an object of sizes such as { world: 8, tp: 2 }, not ${String(sizes)}`);
-  }
+function checkNames(given: MeshSizes): MeshSizes {
   const axes = new Set<string>(GRID_NAMES.flatMap((name) => [...GRID_TABLE[name].axes]));
-  const known = ['world', 'pp', ...axes, 'native'];
-  const nativeKnown: string[] = [...GRID_TABLE['native-expert'].axes];
-  const unknown = Object.keys(sizes).find((key) => !known.includes(key));
-  if (unknown !== undefined) refuse(`${unknown} is not a size of a mesh; the sizes are ${known.join(', ')}`);
-  const unknownNative = Object.keys(sizes.native ?? {}).find((key) => !nativeKnown.includes(key));
-  if (unknownNative !== undefined) {
-    refuse(`native.${unknownNative} is not a size of a mesh; native has ${nativeKnown.join(', ')}`);
-  }
+  const sizes = checkFields('the sizes of a mesh', given, ['world', 'pp', ...axes, 'native'], INVALID);
+  const native = checkFields(
+    'the native sizes',
+    sizes.native ?? {},
+    GRID_TABLE['native-expert'].axes,
+    INVALID,
+  );
+  return { ...sizes, native };
 }
 
 function checkDivides(label: string, size: number, whole: number, what: string): void {
   if (isSize(size) && whole % size === 0) return;
-  refuse(`${label} = ${String(size)} does not divide ${what}; ${label} may be ${listDivisors(whole, size)}`);
+  refuse(`${label} = ${show(size)} does not divide ${what}; ${label} may be ${listDivisors(whole, size)}`);
 }
 
 function isSize(value: number): boolean {

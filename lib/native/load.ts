@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import bindings from 'bindings';
 import { FoldstepError } from '../errors.js';
+import { show } from '../show.js';
 import type { NativeAddon } from './types.js';
 
 const PACKAGE_ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -29,7 +30,7 @@ function load(): NativeAddon {
 }
 
 function notBuilt(error: unknown, file: string | undefined): FoldstepError {
-  const reason = error instanceof Error ? error.message : String(error);
+  const reason = error instanceof Error ? error.message : show(error);
   const where = file ? `FOLDSTEP_ADDON names ${file}` : `the package is in ${PACKAGE_ROOT}`;
   return new FoldstepError(
     'ADDON_NOT_BUILT',

@@ -5,7 +5,7 @@
 export interface NativeAddon {
   /** Whether openWorld would join a job of MPI's. */
   joinsMpi(launcher: number): boolean;
-  openWorld(launcher: number, deadlineMs: number): RawWorld;
+  openWorld(launcher: number, deadlineMs: number, exitTimeoutMs: number): RawWorld;
   closeWorld(exitCode: number): void;
   createBackend(
     device: number,
@@ -54,7 +54,7 @@ export interface RawStream extends RawHandle {
 
 export interface RawMemory extends RawHandle {
   bytes(): number;
-  arrayBuffer(): ArrayBuffer;
+  arrayBuffer(offset: number, bytes: number): ArrayBuffer;
   hostAccessible(): boolean;
   address(): bigint;
   read(offset: number, target: NodeJS.TypedArray): void;

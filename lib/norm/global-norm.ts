@@ -5,6 +5,7 @@ import type { Stream } from '../device/stream.js';
 import type { View } from '../device/view.js';
 import { FoldstepError } from '../errors.js';
 import type { Placement } from '../parameters/placement.js';
+import { show } from '../show.js';
 import { type ClipSettings, DEFAULT_GROUP } from './groups.js';
 
 /** What one norm over the whole gradient says. The same bits on every rank. */
@@ -80,7 +81,7 @@ export class GlobalNorm {
         groups: groups.length,
         ranks: device.size,
         maxNorm: maxNorm ?? 0,
-        groupMaxNorms: groups.map((group) => groupMaxNorms[group] ?? 0),
+        groupMaxNorms: groups.map((group) => groupMaxNorms.get(group) ?? 0),
       },
       this.#gathered,
       this.#powerScale,
@@ -97,7 +98,7 @@ export class GlobalNorm {
     const { groups, groupMaxNorms } = this.#settings;
     const perGroup = (offset: (group: number) => number) =>
       Object.fromEntries(groups.map((name, g) => [name, values[offset(g)]!]));
-    const withWhole = groups.findIndex((name) => groupMaxNorms[name] === undefined);
+    const withWhole = groups.findIndex((name) => !groupMaxNorms.has(name));
     const rank = values[at.rank]! - 1;
     return {
       gradNorm: values[at.norm]!,
@@ -139,7 +140,7 @@ export function kindOf(p: number): NormKind {
   if (typeof p !== 'number' || !(p >= 1 && p <= LARGEST_P)) {
     throw new FoldstepError(
       'INVALID_ARGUMENT',
-      `a norm's p must be from 1 to ${LARGEST_P}, or Infinity; it is ${String(p)}`,
+      `a norm's p must be from 1 to ${LARGEST_P}, or Infinity; it is ${show(p)}`,
     );
   }
   if (p === 1) return 'one';

@@ -24,11 +24,11 @@ export class ArenaArrays {
     this.#order = new Map(sorted.map((place, index) => [keyOf(place), index]));
   }
 
-  /** A parameter's elements, the same memory every time. */
+  /** A parameter's elements, the same array every time. Throws INVALID_LENGTH for one too long for an array. */
   show(place: Range): Float32Array | Uint16Array {
     const { start, end } = place;
     this.#staged ??= new Staged(this.#device, this.#arena);
-    const array = (this.#staged.array as Float32Array | Uint16Array).subarray(start, end);
+    const array = this.#staged.part(start, end) as Float32Array | Uint16Array;
     if (this.#arena.buffer.hostAccessible || this.#shown.has(keyOf(place))) return array;
     this.#shown.add(keyOf(place));
     array.set(this.#arena.subview(start, end).read() as Float32Array | Uint16Array);

@@ -1,26 +1,36 @@
+import { checkList } from '../arguments.js';
 import { gatherText, requireAgreement } from '../device/agreement.js';
 import { GradientReducer } from '../gradients/reducer.js';
 import { Teams } from '../gradients/teams.js';
 import { GlobalNorm } from '../norm/global-norm.js';
-import { checkClipSettings, groupNames } from '../norm/groups.js';
+import { checkBoundedGroups, groupNames } from '../norm/groups.js';
 import { FlatLayout } from '../parameters/layout.js';
 import { Parameter } from '../parameters/parameter.js';
 import { Placement } from '../parameters/placement.js';
 import { Updater } from '../update/updater.js';
+import { Accord } from './accord.js';
 import { ArenaArrays } from './arena-arrays.js';
 import { Arenas } from './arenas.js';
-import { type FoldedOptimizerOptions, settingsOf } from './options.js';
+import { checkOptions, type FoldedOptimizerOptions, settingsOf } from './options.js';
 import type { Parts } from './parts.js';
 import { WeightGather } from './weight-gather.js';
 
 /** Makes the parts of an optimizer. Collective over the world; all that one rank alone can find wrong is thrown first. */
-export async function assemble(options: FoldedOptimizerOptions): Promise<Parts> {
+export async function assemble(given: FoldedOptimizerOptions): Promise<Parts> {
+  const options = checkOptions(given);
   const settings = settingsOf(options);
   const { device, mesh, update: rule, stream = device.stream } = options;
   mesh.checkWorld(device.size, device.rank);
-  const layout = new FlatLayout(options.parameters.map((spec) => new Parameter(spec, mesh, settings)));
+  const layout = new FlatLayout(
+    checkList('parameters', options.parameters, (spec) => new Parameter(spec, mesh, settings)),
+  );
   const { sequenceParallel: _inFingerprint, groupMaxNorms, ...plain } = settings;
-  const common = { mesh: mesh.describe(), ...plain, norm: String(settings.norm), groupMaxNorms };
+  const common = {
+    mesh: mesh.describe(),
+    ...plain,
+    norm: String(settings.norm),
+    groupMaxNorms: Object.fromEntries(groupMaxNorms),
+  };
   const lines = Object.entries(common).map(([option, value]) => `${option}: ${JSON.stringify(value)}`);
   const optionText = [...lines, `update: ${rule.description}`].join('\n');
   await requireAgreement(device, device.world, 'the optimizer options', optionText);
@@ -28,7 +38,7 @@ export async function assemble(options: FoldedOptimizerOptions): Promise<Parts> 
   const stage = await device.world.split(mesh.stageOf(device.rank), device.rank);
   await requireAgreement(device, stage, 'the parameters', layout.fingerprint(), 'orders');
   const groups = await worldGroups(options, layout);
-  checkClipSettings(settings, groups);
+  checkBoundedGroups(settings, groups);
 
   const neighbours = await stage.split(device.node, device.rank);
   const placement = new Placement(layout, device.rank, settings.zeroStage);
@@ -53,6 +63,7 @@ export async function assemble(options: FoldedOptimizerOptions): Promise<Parts> 
     arenas.accumulators,
   );
   const updater = new Updater(device, placement, groups, arenas);
+  const accord = new Accord(device, stage, stream);
 
   return {
     device,
@@ -60,6 +71,7 @@ export async function assemble(options: FoldedOptimizerOptions): Promise<Parts> 
     rule,
     mirror: settings.mirror,
     stage,
+    accord,
     placement,
     arenas,
     reducer,
@@ -74,6 +86,7 @@ export async function assemble(options: FoldedOptimizerOptions): Promise<Parts> 
       return (await gatherText(device, device.world, own))[rank]!;
     },
     dispose() {
+      accord.dispose();
       updater.dispose();
       norm.dispose();
       gradientArrays.dispose();

@@ -1,5 +1,4 @@
-import { requireAgreement } from '../device/agreement.js';
-import { fromBFloat16, toBFloat16 } from '../device/bfloat16.js';
+import { checkInstance, checkIterable, checkObject, reading } from '../arguments.js';
 import type { FoldPath } from '../device/fold.js';
 import type { View } from '../device/view.js';
 import { FoldstepError } from '../errors.js';
@@ -7,12 +6,15 @@ import { rangesOf, wholeLayout } from '../gradients/ranges.js';
 import type { NormResult } from '../norm/global-norm.js';
 import type { LayoutEntry } from '../parameters/layout.js';
 import type { Parameter } from '../parameters/parameter.js';
-import type { BucketPlacement } from '../parameters/placement.js';
+import { type BucketPlacement, Placement } from '../parameters/placement.js';
 import type { Range } from '../parameters/slice.js';
-import { checkSetting, type StateName } from '../update/rule.js';
+import { show, showName } from '../show.js';
+import type { StateName } from '../update/rule.js';
 import { assemble } from './assemble.js';
 import { consolidate } from './consolidate.js';
 import { Intake } from './intake.js';
+import { Loads } from './loads.js';
+import { localValues } from './local-values.js';
 import type { FoldedOptimizerOptions } from './options.js';
 import type { Parts } from './parts.js';
 import { type ShardView, seen, shardOf } from './shards.js';
@@ -36,21 +38,26 @@ export class FoldedOptimizer {
   learningRate: number;
   readonly #parts: Parts;
   readonly #intake: Intake;
+  readonly #loads: Loads;
   readonly #accumulating = new Set<string>();
-  #agreedLearningRate: number;
   /** What must be awaited before anything else, such as a step. */
   #underWay: string | undefined;
   #reduced = false;
   #steps = 0;
+  /** Steps that all ranks have finished, with those that were skipped. */
+  #finished = 0;
   #failure: unknown;
   #disposed = false;
 
   private constructor(parts: Parts) {
+    checkObject('the parts of an optimizer, which FoldedOptimizer.create makes,', parts);
+    const placement = reading('the parts of an optimizer', () => parts.placement);
+    checkInstance('the placement of an optimizer', placement, Placement);
     this.#parts = parts;
-    this.parameters = parts.placement.layout.parameters;
+    this.parameters = placement.layout.parameters;
     this.#intake = new Intake(this.parameters, parts.device.rank);
+    this.#loads = new Loads(this.parameters, parts.device.rank);
     this.learningRate = parts.rule.learningRate;
-    this.#agreedLearningRate = parts.rule.learningRate;
   }
 
   /**
@@ -108,31 +115,18 @@ export class FoldedOptimizer {
 
   /**
    * Sets a parameter's master and weight from this rank's local part: FP32, or BF16 bits as `Uint16Array`. Its optimizer
-   * state stays as it is. Throws INVALID_LENGTH, INVALID_DTYPE, BUSY.
+   * state stays as it is. Ranks that hold copies load the same: the next `step` or `reduce` throws PARAMETERS_DIFFER
+   * otherwise. Throws INVALID_LENGTH, INVALID_DTYPE, BUSY, and has changed nothing.
    */
   load(name: string, values: Float32Array | Uint16Array): void {
     const { placement, entry } = this.#place(name);
-    if (!(values instanceof Float32Array) && !(values instanceof Uint16Array)) {
-      throw new FoldstepError(
-        'INVALID_DTYPE',
-        `parameter ${name} is loaded from a Float32Array, or from BF16 bits in a Uint16Array`,
-        { parameter: name },
-      );
-    }
-    if (values.length !== entry.size) {
-      throw new FoldstepError(
-        'INVALID_LENGTH',
-        `parameter ${name} has ${entry.size} elements on this rank ([${entry.parameter.localShape.join(', ')}]), not ${values.length}`,
-        { parameter: name, rank: this.#parts.device.rank },
-      );
-    }
+    const { bits, full } = localValues(entry, values, this.#parts.device.rank);
     this.#requireIdle();
     const { arenas, weightArrays } = this.#parts;
-    const bits = values instanceof Uint16Array ? values : toBFloat16(values);
     weightArrays.write(this.#placeOf(name), bits);
-    const full = values instanceof Float32Array ? values : fromBFloat16(values);
     const { offset, view } = shardOf(arenas.masters, placement, entry, placement.ownBase);
     view.write(full.subarray(offset, offset + view.length));
+    this.#loads.record(name, full, this.#finished);
   }
 
   /** What this rank holds of a parameter's master, optimizer state, or accumulated gradient. Throws INVALID_ARGUMENT. */
@@ -145,7 +139,7 @@ export class FoldedOptimizer {
     const arena = what === 'master' ? arenas.masters : arenas.moments[rule.states.indexOf(what)];
     if (!arena) {
       const known = ['master', 'accumulated', ...rule.states].join(', ');
-      throw new FoldstepError('INVALID_ARGUMENT', `this optimizer has no ${what}; it has ${known}`, {
+      throw new FoldstepError('INVALID_ARGUMENT', `this optimizer has no ${show(what)}; it has ${known}`, {
         parameter: name,
       });
     }
@@ -165,12 +159,13 @@ export class FoldedOptimizer {
     this.#check();
     this.#requireIdle();
     const [accumulating] = this.#accumulating;
-    if (accumulating !== undefined) throw this.#busy(`parameter ${accumulating} is still being accumulated`);
+    if (accumulating !== undefined)
+      throw this.#busy(`parameter ${showName(accumulating)} is still being accumulated`);
     const shard = this.shard(name, what);
     if (what === 'accumulated' && !this.#reduced) {
       throw new FoldstepError(
         'NOT_REDUCED',
-        `every rank holds its own part of the gradient of ${name} until it is reduced; await reduce() first`,
+        `every rank holds its own part of the gradient of ${showName(name)} until it is reduced; await reduce() first`,
         { parameter: name, rank: this.#parts.device.rank },
       );
     }
@@ -194,14 +189,17 @@ export class FoldedOptimizer {
     this.#check();
     const { placement, reducer, stream, gradientArrays, mirror } = this.#parts;
     const layout = placement.layout;
-    const listed = names === undefined ? undefined : listOf(names);
+    const listed =
+      names === undefined
+        ? undefined
+        : checkIterable('names', names, (name) => layout.entry(name).entry.parameter.name);
     const ranges = listed ? rangesOf(layout, listed) : wholeLayout(layout);
-    const concerned = listed ?? this.parameters.map(({ name }) => name);
+    const concerned = [...new Set(listed ?? this.parameters.map(({ name }) => name))];
     const again = concerned.find((name) => this.#accumulating.has(name));
     if (again !== undefined) {
       throw new FoldstepError(
         'BUSY',
-        `parameter ${again} is still being accumulated; await the earlier accumulate() before the next`,
+        `parameter ${showName(again)} is still being accumulated; await the earlier accumulate() before the next`,
         { parameter: again, rank: this.#parts.device.rank },
       );
     }
@@ -229,31 +227,45 @@ export class FoldedOptimizer {
 
   /**
    * Does the reductions of `step` now, so that the whole gradient can be looked at with `shard(name, 'accumulated')` before
-   * it is clipped. Optional. Throws GRADIENT_MISSING as `step` does.
+   * it is clipped. Optional. Throws as `step` does, but for the learning rate.
    */
   async reduce(): Promise<void> {
     this.#check();
     this.#requireIdle();
     if (this.#reduced) return;
-    this.#intake.requireComplete();
-    this.#reduced = true;
-    await this.#run(() => this.#parts.reducer.reduce(this.#parts.stream));
+    this.#underWay = 'a reduction';
+    try {
+      await this.#agreeOn('reduce', () => this.#intake.requireComplete());
+      this.#reduced = true;
+      await this.#run(() => this.#parts.reducer.reduce(this.#parts.stream));
+    } finally {
+      this.#underWay = undefined;
+    }
   }
 
   /**
-   * Reduces, takes the norm, clips, updates, gathers the weights and clears the accumulators. Throws GRADIENT_MISSING, and has
-   * done nothing, if some parameters have been accumulated since the last step and others have not.
+   * Reduces, takes the norm, clips, updates, gathers the weights and clears the accumulators. The ranks first agree on what
+   * they are about to do; where they do not, every rank throws, nothing has been done, and they may try again:
+   * GRADIENT_MISSING if a parameter was not accumulated since the last step, or on one rank more often than on another;
+   * PARAMETERS_DIFFER for learning rates that differ, and for copies into which ranks loaded different values;
+   * OPERATION_MISMATCH where one calls `reduce`; INVALID_ARGUMENT for a learning rate that is none. Masters that a step of
+   * finite numbers takes beyond FP32's range become infinite, and nothing reports it.
    */
   async step(): Promise<StepResult> {
     this.#check();
     this.#requireIdle();
-    checkSetting('learningRate', this.learningRate, 0, Number.POSITIVE_INFINITY);
-    this.#intake.requireComplete();
     this.#underWay = 'a step';
     try {
-      await this.#agreeOnLearningRate();
       const { reducer, norm, updater, weights, rule, stream, weightArrays } = this.#parts;
-      const settings = rule.settings(this.#steps + 1, this.learningRate);
+      const { learningRate } = this;
+      const settings = await this.#agreeOn(
+        'step',
+        () => {
+          this.#intake.requireComplete();
+          return rule.settings(this.#steps + 1, learningRate);
+        },
+        learningRate,
+      );
       await this.#run(() => {
         if (!this.#reduced) reducer.reduce(stream);
         norm.enqueue(stream);
@@ -267,6 +279,7 @@ export class FoldedOptimizer {
       const { nonFinite, ...result } = norm.read();
       this.#reduced = false;
       this.#intake.clear();
+      this.#finished += 1;
       if (!result.skipped) this.#steps += 1;
       const named = nonFinite && {
         parameter: await this.#parts.parameterName(nonFinite.rank, nonFinite.parameterIndex),
@@ -289,19 +302,33 @@ export class FoldedOptimizer {
     this.dispose();
   }
 
-  /** A rank whose schedule goes another way would drift apart from the others in silence. */
-  async #agreeOnLearningRate(): Promise<void> {
-    const rate = this.learningRate;
-    if (rate === this.#agreedLearningRate) return;
-    const { device } = this.#parts;
-    await requireAgreement(device, device.world, 'the learning rates', String(rate));
-    this.#agreedLearningRate = rate;
+  /** What `prepare` gives, if it throws on no rank and all ranks are about to do the same. Collective over the world. */
+  async #agreeOn<T>(call: 'step' | 'reduce', prepare: () => T, learningRate?: number): Promise<T> {
+    let prepared: { readonly value: T } | undefined;
+    let objection: FoldstepError | undefined;
+    try {
+      prepared = { value: prepare() };
+    } catch (error) {
+      objection = error as FoldstepError;
+    }
+    const intent = { call, objection, ...(learningRate === undefined ? {} : { learningRate }) };
+    const refusal = await this.#guard(() =>
+      this.#parts.accord.refusalOf(intent, this.parameters, this.#intake, this.#loads),
+    );
+    if (refusal) throw refusal;
+    return prepared!.value;
   }
 
-  async #run(enqueue: () => void): Promise<void> {
-    try {
+  #run(enqueue: () => void): Promise<void> {
+    return this.#guard(async () => {
       enqueue();
       await this.#parts.stream.synchronize();
+    });
+  }
+
+  async #guard<T>(operation: () => Promise<T>): Promise<T> {
+    try {
+      return await operation();
     } catch (error) {
       // Ranks may have got to different places: nothing that follows could be trusted.
       this.#failure ??= error;
@@ -318,7 +345,7 @@ export class FoldedOptimizer {
     if (this.#failure !== undefined) {
       throw new FoldstepError(
         'ABORTED',
-        `an earlier operation of this optimizer failed, and its state cannot be trusted: ${String(this.#failure)}`,
+        `an earlier operation of this optimizer failed, and its state cannot be trusted: ${show(this.#failure)}`,
         { rank: this.#parts.device.rank, cause: this.#failure },
       );
     }
@@ -347,12 +374,4 @@ export class FoldedOptimizer {
     const { start, end } = this.#placeOf(name);
     return arena.subview(start, end);
   }
-}
-
-function listOf(names: Iterable<string>): string[] {
-  if (typeof names === 'object' && names !== null && Symbol.iterator in names) return [...names];
-  throw new FoldstepError(
-    'INVALID_ARGUMENT',
-    `accumulate takes a list of names; it was given ${String(names)}`,
-  );
 }

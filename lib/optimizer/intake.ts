@@ -1,20 +1,24 @@
 import { FoldstepError } from '../errors.js';
 import type { Parameter } from '../parameters/parameter.js';
+import { showName } from '../show.js';
 
 /**
- * Which gradients a caller can have written, and which have been accumulated since the last step. A forgotten one would be
- * a gradient of zeros, and train nothing in silence. Parameters without elements have nothing to write.
+ * Which gradients a caller can have written, and how often each has been accumulated since the last step. A forgotten one
+ * would be a gradient of zeros, and train nothing in silence. Parameters without elements have nothing to write.
  */
 export class Intake {
+  /** Those with elements. */
   readonly #parameters: readonly Parameter[];
   readonly #rank: number;
   readonly #unasked: Set<string>;
-  readonly #accumulated = new Set<string>();
+  readonly #counts: Map<string, number>;
 
   constructor(parameters: readonly Parameter[], rank: number) {
-    this.#parameters = parameters;
+    this.#parameters = parameters.filter(({ localSize }) => localSize > 0);
     this.#rank = rank;
-    this.#unasked = new Set(parameters.filter(({ localSize }) => localSize > 0).map(({ name }) => name));
+    const names = this.#parameters.map(({ name }) => name);
+    this.#unasked = new Set(names);
+    this.#counts = new Map(names.map((name) => [name, 0]));
   }
 
   /** Its memory was given to the caller. */
@@ -32,32 +36,44 @@ export class Intake {
     ]);
   }
 
-  accumulated(names: readonly string[]): void {
-    for (const name of names) this.#accumulated.add(name);
+  accumulated(names: Iterable<string>): void {
+    for (const name of names) {
+      const count = this.#counts.get(name);
+      if (count !== undefined) this.#counts.set(name, count + 1);
+    }
   }
 
-  /** Throws GRADIENT_MISSING if some parameters have been accumulated since the last step and others have not. */
+  /** Micro-batches since the last step; 0 of a parameter without elements. */
+  count(name: string): number {
+    return this.#counts.get(name) ?? 0;
+  }
+
+  /** The counts of all parameters, as text: one number where they are the same. */
+  summary(): string {
+    const counts = [...this.#counts.values()];
+    return counts.every((count) => count === counts[0]) ? String(counts[0] ?? 0) : counts.join(',');
+  }
+
+  /** Throws GRADIENT_MISSING unless every parameter has been accumulated since the last step. */
   requireComplete(): void {
-    if (this.#accumulated.size === 0 || this.#accumulated.size === this.#parameters.length) return;
-    const missing = this.#parameters
-      .filter(({ name, localSize }) => localSize > 0 && !this.#accumulated.has(name))
-      .map(({ name }) => name);
+    const missing = this.#parameters.map(({ name }) => name).filter((name) => this.#counts.get(name) === 0);
+    const all = missing.length === this.#parameters.length;
     this.#refuse(missing, (which) => [
-      `the gradient of ${which} was not accumulated since the last step, and others were`,
+      `the gradient of ${which} was not accumulated since the last step${all ? '' : ', and others were'}`,
       'nothing has been done: accumulate it, and step again',
     ]);
   }
 
   /** The step is done. */
   clear(): void {
-    this.#accumulated.clear();
+    for (const name of this.#counts.keys()) this.#counts.set(name, 0);
   }
 
   #refuse(missing: readonly string[], text: (which: string, them: string) => [string, string]): void {
     const [first] = missing;
     if (first === undefined) return;
     const others = missing.length - 1;
-    const which = `parameter ${first}${others === 0 ? '' : ` (and of ${others} other${others === 1 ? '' : 's'})`}`;
+    const which = `parameter ${showName(first)}${others === 0 ? '' : ` (and of ${others} other${others === 1 ? '' : 's'})`}`;
     const [fault, remedy] = text(which, others === 0 ? 'it is' : 'they are');
     throw new FoldstepError('GRADIENT_MISSING', `${fault}; ${remedy}`, {
       parameter: first,

@@ -1,4 +1,4 @@
-import { checkFields, checkInstance } from '../arguments.js';
+import { checkFields, checkInstance, checkObject, reading } from '../arguments.js';
 import { Device } from '../device/device.js';
 import { Stream } from '../device/stream.js';
 import { FoldstepError } from '../errors.js';
@@ -6,10 +6,11 @@ import { PATH_CHOICES, type PathChoice } from '../gradients/paths.js';
 import type { CorrectionTime } from '../gradients/schedule.js';
 import { Mesh } from '../mesh/mesh.js';
 import { kindOf } from '../norm/global-norm.js';
-import type { ClipSettings } from '../norm/groups.js';
+import { type ClipSettings, checkBounds } from '../norm/groups.js';
 import type { ParameterSpec } from '../parameters/parameter.js';
 import type { ZeroStage } from '../parameters/placement.js';
-import type { UpdateRule } from '../update/rule.js';
+import { show } from '../show.js';
+import { checkRule, type UpdateRule } from '../update/rule.js';
 
 /** How to make a `FoldedOptimizer`. Everything but `device` and `stream` must be the same on every rank of a pipeline stage. */
 export interface FoldedOptimizerOptions {
@@ -74,16 +75,17 @@ const FIELDS: readonly (keyof FoldedOptimizerOptions)[] = [
   'stream',
 ];
 
+/** The options, each read once. Throws INVALID_ARGUMENT for one that is none. */
+export function checkOptions(options: FoldedOptimizerOptions): FoldedOptimizerOptions {
+  return checkFields('the options of FoldedOptimizer', options, FIELDS);
+}
+
 /** Throws INVALID_ARGUMENT, naming the option and what it may be. */
 export function settingsOf(options: FoldedOptimizerOptions): Settings {
-  checkFields('the options of FoldedOptimizer', options, FIELDS);
   checkInstance('device', options.device, Device);
   checkInstance('mesh', options.mesh, Mesh);
-  checkInstance('parameters', options.parameters, Array);
   if (options.stream !== undefined) checkInstance('stream', options.stream, Stream);
-  if (typeof options.update?.settings !== 'function') {
-    throw new FoldstepError('INVALID_ARGUMENT', 'update must be what sgd, adam or adamw gives');
-  }
+  checkRule(options.update);
   const {
     zeroStage = 1,
     path = 'auto',
@@ -110,6 +112,8 @@ export function settingsOf(options: FoldedOptimizerOptions): Settings {
       "mirror needs correct: 'microbatch': with correct: 'step' no micro-batch's corrected gradient is ever formed",
     );
   }
+  const bounds = { maxNorm, groupMaxNorms: boundsOf(groupMaxNorms) };
+  checkBounds(bounds);
   return {
     zeroStage,
     path,
@@ -118,17 +122,23 @@ export function settingsOf(options: FoldedOptimizerOptions): Settings {
     gradientType,
     mirror,
     norm,
-    maxNorm,
-    groupMaxNorms,
+    ...bounds,
     sequenceParallel,
   };
 }
 
+/** In an order that does not depend on how the object was written. */
+function boundsOf(groupMaxNorms: Readonly<Record<string, number>>): ReadonlyMap<string, number> {
+  checkObject('groupMaxNorms', groupMaxNorms);
+  const bounds = reading('groupMaxNorms', () => Object.entries(groupMaxNorms));
+  return new Map(bounds.sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
 function oneOf<T>(name: string, value: T, allowed: readonly T[]): void {
   if (allowed.includes(value)) return;
-  const shown = allowed.map((entry) => (typeof entry === 'string' ? `'${entry}'` : String(entry)));
+
   throw new FoldstepError(
     'INVALID_ARGUMENT',
-    `${name} must be one of ${shown.join(', ')}; it is ${String(value)}`,
+    `${name} must be one of ${allowed.map(show).join(', ')}; it is ${show(value)}`,
   );
 }

@@ -6,6 +6,7 @@ import type { GlobalNorm } from '../norm/global-norm.js';
 import type { Placement } from '../parameters/placement.js';
 import type { UpdateRule } from '../update/rule.js';
 import type { Updater } from '../update/updater.js';
+import type { Accord } from './accord.js';
 import type { ArenaArrays } from './arena-arrays.js';
 import type { Arenas } from './arenas.js';
 import type { WeightGather } from './weight-gather.js';
@@ -19,6 +20,7 @@ export interface Parts {
   readonly mirror: boolean;
   /** The ranks of this rank's pipeline stage. */
   readonly stage: Communicator;
+  readonly accord: Accord;
   readonly placement: Placement;
   readonly arenas: Arenas;
   readonly reducer: GradientReducer;

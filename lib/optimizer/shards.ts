@@ -5,7 +5,7 @@ import type { BucketPlacement } from '../parameters/placement.js';
 /** What this rank holds of a parameter: elements [offset, offset + values.length) of its flattened local part. */
 export interface ShardView {
   readonly offset: number;
-  /** FP32; the memory itself where JavaScript sees the device's, else a copy. */
+  /** FP32; the memory itself where JavaScript sees it (`View.visible`), else a copy. */
   readonly values: Float32Array;
 }
 
@@ -19,6 +19,6 @@ export function shardOf(arena: View, { own }: BucketPlacement, entry: LayoutEntr
 }
 
 export function seen({ offset, view }: { offset: number; view: View }): ShardView {
-  const values = view.buffer.hostAccessible ? view.array : view.read();
+  const values = view.visible ? view.array : view.read();
   return { offset, values: values as Float32Array };
 }

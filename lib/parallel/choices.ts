@@ -1,13 +1,20 @@
 import { createHash } from 'node:crypto';
-import { checkInstance } from '../arguments.js';
-import { checkWhole } from '../device/checks.js';
+import { checkWhole } from '../arguments.js';
 import { FoldstepError } from '../errors.js';
+import { show } from '../show.js';
+import { typedArray } from '../typed-arrays.js';
 
 /**
- * Throws INVALID_ARGUMENT, INVALID_LENGTH unless `choices` is [tokens, topK] of experts, no expert twice for one token.
+ * The choices in their place. Throws INVALID_ARGUMENT, INVALID_LENGTH unless they are [tokens, topK] of experts, no expert
+ * twice for one token.
  */
-export function checkChoices(choices: Int32Array, topK: number, experts: number, rank: number): void {
-  checkInstance('choices', choices, Int32Array);
+export function checkChoices(given: Int32Array, topK: number, experts: number, rank: number): Int32Array {
+  const choices = typedArray(given, 'Int32Array');
+  if (choices === undefined) {
+    throw new FoldstepError('INVALID_ARGUMENT', `choices must be an Int32Array; it is ${show(given)}`, {
+      rank,
+    });
+  }
   checkWhole('topK', topK, 1);
   if (choices.length % topK !== 0) {
     throw new FoldstepError(
@@ -36,6 +43,7 @@ export function checkChoices(choices: Int32Array, topK: number, experts: number,
     }
     chosenFor[expert] = token;
   }
+  return choices;
 }
 
 /** A token's choices, for people. */

@@ -1,10 +1,11 @@
-import { checkInstance } from '../arguments.js';
-import type { Communicator } from '../device/communicator.js';
+import { checkInstance, checkWhole } from '../arguments.js';
+import { Communicator } from '../device/communicator.js';
 import { Device } from '../device/device.js';
 import { Stream } from '../device/stream.js';
 import { FoldstepError } from '../errors.js';
+import { Genuine } from '../genuine.js';
 import { type GridName, Mesh } from '../mesh/mesh.js';
-import { checkCounts, checkValues, sum } from './checks.js';
+import { checkCounts, checkFloats, checkValues, newFloats, sum } from './checks.js';
 import { Parts } from './parts.js';
 import { Scratch, TeamScratch } from './scratch.js';
 
@@ -17,7 +18,7 @@ import { Scratch, TeamScratch } from './scratch.js';
  * with OPERATION_MISMATCH where members differ, DEADLINE_EXCEEDED where one does not come. After a refusal of these, the
  * group is of no further use.
  */
-export class GroupCollectives implements Disposable {
+export class GroupCollectives extends Genuine implements Disposable {
   /** Index of this rank in the group. */
   readonly rank: number;
   readonly size: number;
@@ -33,6 +34,9 @@ export class GroupCollectives implements Disposable {
   #disposed = false;
 
   private constructor(device: Device, stream: Stream, communicator: Communicator, team: TeamScratch) {
+    super();
+    checkInstance('device', device, Device);
+    checkInstance('communicator', communicator, Communicator);
     this.rank = communicator.rank;
     this.size = communicator.size;
     this.worldRanks = communicator.worldRanks;
@@ -57,14 +61,16 @@ export class GroupCollectives implements Disposable {
   ): Promise<GroupCollectives> {
     checkInstance('device', device, Device);
     checkInstance('mesh', mesh, Mesh);
-    checkInstance('axes', axes, Array);
     mesh.checkWorld(device.size, device.rank);
     const group = mesh.grid(grid).group(device.rank, axes);
     return GroupCollectives.ofRanksFrom(device, group.at(0), stream);
   }
 
   /** The group of the ranks that name the same `first`, in rank order. Collective over the world. */
-  static async ofRanksFrom(device: Device, first: number, stream = device.stream): Promise<GroupCollectives> {
+  static async ofRanksFrom(device: Device, first: number, given?: Stream): Promise<GroupCollectives> {
+    checkInstance('device', device, Device);
+    checkWhole('first', first, 0);
+    const stream = given ?? device.stream;
     checkInstance('stream', stream, Stream);
     const communicator = await device.world.split(first, device.rank, stream);
     const team = await TeamScratch.create(device, communicator, stream);
@@ -74,11 +80,11 @@ export class GroupCollectives implements Disposable {
   /** The sum over the members, added in their order: the same bits on every one. In place; resolves with `values`. */
   allReduce(values: Float32Array): Promise<Float32Array> {
     return this.#run('allReduce', async () => {
-      checkInstance('values', values, Float32Array);
-      const { length } = values;
+      const floats = checkFloats('values', values);
+      const { length } = floats;
       if (this.size === 1) return values;
       const scratch = await this.#team.atLeast(length);
-      scratch.array.set(values);
+      scratch.array.set(floats);
       scratch.upload(this.#stream, 0, length);
       this.#device.reduce(
         this.#team.team,
@@ -87,16 +93,16 @@ export class GroupCollectives implements Disposable {
       );
       scratch.download(this.#stream, 0, length);
       await this.#stream.synchronize();
-      values.set(scratch.array.subarray(0, length));
+      floats.set(scratch.array.subarray(0, length));
       return values;
     });
   }
 
   /** Every member's `values`, one after the other in member order; `counts` are their lengths. */
-  allGather(values: Float32Array, counts: readonly number[]): Promise<Float32Array> {
+  allGather(given: Float32Array, memberCounts: readonly number[]): Promise<Float32Array> {
     return this.#run('allGather', async () => {
-      checkCounts('counts', counts, this.size);
-      checkValues('values', values, counts[this.rank]!, 'counts says so');
+      const counts = checkCounts('counts', memberCounts, this.size);
+      const values = checkValues('values', given, counts[this.rank]!, 'counts says so');
       if (this.size === 1) return values.slice();
       const parts = new Parts(counts);
       const scratch = await this.#team.atLeast(parts.length);
@@ -110,7 +116,7 @@ export class GroupCollectives implements Disposable {
       );
       scratch.download(this.#stream, 0, parts.length);
       await this.#stream.synchronize();
-      const all = new Float32Array(sum(counts));
+      const all = newFloats(sum(counts));
       for (let member = 0; member < this.size; member++) {
         parts.check(scratch.array, member, member, this.worldRanks, this.rank);
         all.set(parts.read(scratch.array, member), parts.start(member));
@@ -123,10 +129,10 @@ export class GroupCollectives implements Disposable {
    * This member's part of the sum of everybody's `values`, added in member order; `counts` are the lengths of the parts.
    * The adjoint of `allGather`.
    */
-  reduceScatter(values: Float32Array, counts: readonly number[]): Promise<Float32Array> {
+  reduceScatter(given: Float32Array, memberCounts: readonly number[]): Promise<Float32Array> {
     return this.#run('reduceScatter', async () => {
-      checkCounts('counts', counts, this.size);
-      checkValues('values', values, sum(counts), 'the sum of counts');
+      const counts = checkCounts('counts', memberCounts, this.size);
+      const values = checkValues('values', given, sum(counts), 'the sum of counts');
       if (this.size === 1) return values.slice();
       const parts = new Parts(counts);
       const scratch = await this.#team.atLeast(parts.length);
@@ -153,14 +159,14 @@ export class GroupCollectives implements Disposable {
    * `receiveCounts[i]` from member i, which must be what that one sends.
    */
   allToAll(
-    values: Float32Array,
-    sendCounts: readonly number[],
-    receiveCounts: readonly number[],
+    given: Float32Array,
+    leaving: readonly number[],
+    arriving: readonly number[],
   ): Promise<Float32Array> {
     return this.#run('allToAll', async () => {
-      checkCounts('sendCounts', sendCounts, this.size);
-      checkCounts('receiveCounts', receiveCounts, this.size);
-      checkValues('values', values, sum(sendCounts), 'the sum of sendCounts');
+      const sendCounts = checkCounts('sendCounts', leaving, this.size);
+      const receiveCounts = checkCounts('receiveCounts', arriving, this.size);
+      const values = checkValues('values', given, sum(sendCounts), 'the sum of sendCounts');
       const length = sum(receiveCounts);
       if (this.size === 1) {
         checkValues('values', values, length, 'a group of one receives what it sends');

@@ -1,8 +1,7 @@
-import { checkFields, checkInstance } from '../arguments.js';
+import { checkFields, checkInstance, checkWhole } from '../arguments.js';
 import { requireAgreement } from '../device/agreement.js';
-import { checkWhole } from '../device/checks.js';
 import { Device } from '../device/device.js';
-import type { Stream } from '../device/stream.js';
+import { Stream } from '../device/stream.js';
 import { FoldstepError } from '../errors.js';
 import { Mesh } from '../mesh/mesh.js';
 import { checkChoices, RoutingRecord } from './choices.js';
@@ -20,6 +19,10 @@ export interface ExpertParallelOptions {
   /** Default: the device's. */
   readonly stream?: Stream;
 }
+
+const FIELDS: readonly (keyof ExpertParallelOptions)[] = ['device', 'mesh', 'experts', 'stream'];
+// Every rank of a block holds the counts of all of them.
+const MOST_EXPERTS = 2 ** 20;
 
 /**
  * Experts shared out over the ranks of `ep`, folded over the same ranks as the tensor lanes: which rank owns which, and how
@@ -40,6 +43,7 @@ export class ExpertParallel implements Disposable {
     members: GroupCollectives,
     block: GroupCollectives,
   ) {
+    for (const group of [lanes, members, block]) checkInstance('group', group, GroupCollectives);
     this.experts = experts;
     this.lanes = lanes;
     this.localExperts = shareOf(experts, members.rank, members.size);
@@ -52,11 +56,17 @@ export class ExpertParallel implements Disposable {
    * WORLD_MISMATCH, INVALID_ARGUMENT, PARAMETERS_DIFFER, SHARED_MEMORY_TOO_SMALL.
    */
   static async create(options: ExpertParallelOptions): Promise<ExpertParallel> {
-    checkFields('the options of ExpertParallel', options, ['device', 'mesh', 'experts', 'stream']);
-    const { device, mesh, experts, stream } = options;
+    const { device, mesh, experts, stream } = checkFields('the options of ExpertParallel', options, FIELDS);
     checkInstance('device', device, Device);
     checkInstance('mesh', mesh, Mesh);
     checkWhole('experts', experts, 1);
+    if (experts > MOST_EXPERTS) {
+      throw new FoldstepError(
+        'INVALID_ARGUMENT',
+        `experts must be at most ${MOST_EXPERTS}; it is ${experts}`,
+      );
+    }
+    if (stream !== undefined) checkInstance('stream', stream, Stream);
     mesh.checkWorld(device.size, device.rank);
     const agreed = `mesh: ${mesh.describe()}\nexperts: ${experts}`;
     await requireAgreement(device, device.world, 'the options of ExpertParallel', agreed);
@@ -71,9 +81,9 @@ export class ExpertParallel implements Disposable {
    * `choices`: [tokens, topK] experts, the same on every lane. Rejects with INVALID_ARGUMENT or INVALID_LENGTH for what is
    * none; where lanes differ with ROUTING_DIFFERS, on all of them and on the ranks that share experts with them.
    */
-  async route(choices: Int32Array, topK: number): Promise<Routing> {
+  async route(given: Int32Array, topK: number): Promise<Routing> {
     const self = this.#block.worldRanks[this.#block.rank]!;
-    checkChoices(choices, topK, this.experts, self);
+    const choices = checkChoices(given, topK, this.experts, self);
     const tokens = choices.length / topK;
     const ownTokens = shareOf(tokens, this.lanes.rank, this.lanes.size);
     const own = choices.subarray(ownTokens.start * topK, ownTokens.end * topK);

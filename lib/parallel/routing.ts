@@ -1,4 +1,4 @@
-import { checkRows } from './checks.js';
+import { checkRows, newFloats } from './checks.js';
 import type { GroupCollectives } from './collectives.js';
 import { lengthOf, type Plan, type Span, shareOf } from './plan.js';
 import { placeRows, sumRows, takeRows } from './rows.js';
@@ -46,9 +46,9 @@ export class Routing {
    * rank, then by token.
    */
   async dispatch(tokens: Float32Array, width: number): Promise<Float32Array> {
-    checkRows('tokens', tokens, this.tokens, width);
+    const source = checkRows('tokens', tokens, this.tokens, width);
     const { start } = this.ownTokens;
-    return this.#toExperts(tokens, width, (assignment) => start + Math.floor(assignment / this.topK));
+    return this.#toExperts(source, width, (assignment) => start + Math.floor(assignment / this.topK));
   }
 
   /**
@@ -57,22 +57,21 @@ export class Routing {
    * part: the gradient of tokens that every lane holds is then the mean of this over the lanes.
    */
   async dispatchBackward(rows: Float32Array, width: number): Promise<Float32Array> {
-    checkRows('rows', rows, this.rows, width);
-    const gradients = new Float32Array(this.tokens * width);
-    sumRows(await this.#toTokens(rows, width), width, this.topK, gradients, this.ownTokens.start * width);
+    const source = checkRows('rows', rows, this.rows, width);
+    const gradients = newFloats(this.tokens * width);
+    sumRows(await this.#toTokens(source, width), width, this.topK, gradients, this.ownTokens.start * width);
     return gradients;
   }
 
   /** [rows, width] to [own tokens * topK, width]: every row back to the lane of its token, by token, then by choice. */
   async collect(rows: Float32Array, width: number): Promise<Float32Array> {
-    checkRows('rows', rows, this.rows, width);
-    return this.#toTokens(rows, width);
+    return this.#toTokens(checkRows('rows', rows, this.rows, width), width);
   }
 
   /** The gradient of `collect`: [own tokens * topK, width] to [rows, width]. */
   async collectBackward(gradients: Float32Array, width: number): Promise<Float32Array> {
-    checkRows('gradients', gradients, lengthOf(this.ownTokens) * this.topK, width);
-    return this.#toExperts(gradients, width, (assignment) => assignment);
+    const source = checkRows('gradients', gradients, lengthOf(this.ownTokens) * this.topK, width);
+    return this.#toExperts(source, width, (assignment) => assignment);
   }
 
   /** [own tokens, width] to [tokens, width], the same on every lane. */

@@ -1,3 +1,5 @@
+import { newFloats } from './checks.js';
+
 /** Row `order(i)` of `source`, for each i below `count`. Row-major, `width` elements a row. */
 export function takeRows(
   source: Float32Array,
@@ -5,7 +7,7 @@ export function takeRows(
   count: number,
   order: (i: number) => number,
 ): Float32Array {
-  const taken = new Float32Array(count * width);
+  const taken = newFloats(count * width);
   for (let i = 0; i < count; i++) {
     const from = order(i) * width;
     taken.set(source.subarray(from, from + width), i * width);

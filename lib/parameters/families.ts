@@ -1,5 +1,6 @@
 import { FoldstepError } from '../errors.js';
-import type { GridName, Mesh } from '../mesh/mesh.js';
+import type { Grid, GridName } from '../mesh/mesh.js';
+import { show, showName } from '../show.js';
 
 /** What a parameter is to the fold: where it lives, and what its gradient holds on one rank. */
 export type Family =
@@ -53,21 +54,22 @@ const FAMILIES: Readonly<Record<Family, FamilyRow>> = {
   'native-expert': { grid: 'native-expert', laneRule: 'skip', mayCut: ['ep', 'etp'], mustCut: [] },
 };
 
-const CORRECTIONS: Readonly<Record<LaneRule, (tp: number) => Reduction>> = {
-  average: (tp) => ({ axes: ['tp'], scale: 1 / tp }),
-  sum: () => ({ axes: ['tp'], scale: 1 }),
-  divide: (tp) => ({ axes: [], scale: 1 / tp }),
-  skip: () => ({ axes: [], scale: 1 }),
+/** The axes that a lane rule sums over, and what it divides the sum by. */
+const LANE_RULES: Readonly<Record<LaneRule, (tp: number) => { axes: readonly string[]; divisor: number }>> = {
+  average: (tp) => ({ axes: ['tp'], divisor: tp }),
+  sum: () => ({ axes: ['tp'], divisor: 1 }),
+  divide: (tp) => ({ axes: [], divisor: tp }),
+  skip: () => ({ axes: [], divisor: 1 }),
 };
 
 export const FAMILY_NAMES = Object.keys(FAMILIES) as readonly Family[];
 
 /** The row of a family. Throws UNKNOWN_FAMILY, naming the families; `parameter` says whose it is. */
 export function familyRow(family: Family, parameter: string): FamilyRow {
-  if (Object.hasOwn(FAMILIES, family)) return FAMILIES[family];
+  if (FAMILY_NAMES.includes(family)) return FAMILIES[family];
   throw new FoldstepError(
     'UNKNOWN_FAMILY',
-    `parameter ${parameter}: there is no family ${JSON.stringify(family)}; the families are ${FAMILY_NAMES.join(', ')}`,
+    `parameter ${showName(parameter)}: there is no family ${show(family)}; the families are ${FAMILY_NAMES.join(', ')}`,
     { parameter },
   );
 }
@@ -76,9 +78,16 @@ export function laneRuleOf(row: FamilyRow, options: FamilyOptions): LaneRule {
   return typeof row.laneRule === 'string' ? row.laneRule : row.laneRule(options);
 }
 
-/** The reduction a lane rule stands for. */
-export function correctionOf(rule: LaneRule, mesh: Mesh): Reduction {
-  return CORRECTIONS[rule](mesh.tp);
+/**
+ * What a lane rule does, and an average over every other axis of `copyAxes`, along which ranks of the grid hold copies: no
+ * rule says what copies bring, and copies that each followed its own gradient would drift apart. The data axis is not one
+ * of them. Experts that are not cut over `etp` or `ep` are such copies.
+ */
+export function correctionOf(rule: LaneRule, tp: number, grid: Grid, copyAxes: readonly string[]): Reduction {
+  const { axes, divisor } = LANE_RULES[rule](tp);
+  const averaged = copyAxes.filter((axis) => !axes.includes(axis) && grid.size(axis) > 1);
+  const copies = averaged.reduce((product, axis) => product * grid.size(axis), 1);
+  return { axes: [...axes, ...averaged], scale: 1 / (divisor * copies) };
 }
 
 /** Families that an axis may cut, for saying what to use instead. */

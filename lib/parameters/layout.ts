@@ -1,8 +1,10 @@
+import { checkInstance, checkList } from '../arguments.js';
 import { FoldstepError } from '../errors.js';
 import type { Grid } from '../mesh/mesh.js';
+import { show, showName } from '../show.js';
 import type { Reduction } from './families.js';
 import { closeNames } from './names.js';
-import type { Parameter } from './parameter.js';
+import { Parameter } from './parameter.js';
 import type { Range } from './slice.js';
 
 /** Elements between places where a parameter may start: 256 bytes of BF16. */
@@ -16,9 +18,9 @@ export interface LayoutEntry {
   readonly size: number;
 }
 
-/** Parameters of one grid and lane rule, one after the other in a flat buffer: one collective serves them all. */
+/** Parameters of one grid and correction, one after the other in a flat buffer: one collective serves them all. */
 export class Bucket {
-  /** `${grid}:${laneRule}`. */
+  /** `${grid}:${laneRule}`, then the axes that the correction runs over besides the rule's own, such as `:etp`. */
   readonly key: string;
   readonly grid: Grid;
   readonly correction: Reduction;
@@ -32,7 +34,7 @@ export class Bucket {
   /** Size of the data axis. */
   readonly shards: number;
 
-  /** Made by `FlatLayout`; `parameters` are one or more of one grid and lane rule. */
+  /** Made by `FlatLayout`; `parameters` are one or more of one grid and correction. */
   constructor(key: string, parameters: readonly Parameter[]) {
     const { grid, correction, dataReduction } = parameters[0]!;
     this.key = key;
@@ -53,7 +55,7 @@ export class Bucket {
     }
   }
 
-  /** Whether the correction over the lanes makes another gradient of what a rank holds. */
+  /** Whether the correction makes another gradient of what a rank holds. */
   get corrects(): boolean {
     return this.correction.axes.length > 0 || this.correction.scale !== 1;
   }
@@ -66,7 +68,7 @@ export class Bucket {
     if (!Number.isInteger(index) || index < 0 || index >= this.shards) {
       throw new FoldstepError(
         'INVALID_ARGUMENT',
-        `bucket ${this.key} has shards 0 to ${this.shards - 1}, not ${String(index)}`,
+        `bucket ${this.key} has shards 0 to ${this.shards - 1}, not ${show(index)}`,
       );
     }
     const part = this.length / this.shards;
@@ -74,7 +76,7 @@ export class Bucket {
   }
 }
 
-/** Parameters in an order, laid out in one flat buffer per grid and lane rule. The same on every rank of a stage. */
+/** Parameters in an order, laid out in one flat buffer per grid and correction. The same on every rank of a stage. */
 export class FlatLayout {
   readonly parameters: readonly Parameter[];
   /** In order of first appearance. None is without parameters. */
@@ -83,11 +85,14 @@ export class FlatLayout {
 
   /** Throws DUPLICATE_NAME, and INVALID_ARGUMENT where parameters are of meshes that differ. */
   constructor(parameters: readonly Parameter[]) {
-    checkTogether(parameters);
-    this.parameters = [...parameters];
+    this.parameters = checkList('parameters', parameters, (parameter, i) => {
+      checkInstance(`parameters[${i}]`, parameter, Parameter);
+      return parameter;
+    });
+    checkTogether(this.parameters);
     const grouped = new Map<string, Parameter[]>();
-    for (const parameter of parameters) {
-      const key = `${parameter.grid.name}:${parameter.laneRule}`;
+    for (const parameter of this.parameters) {
+      const key = keyOf(parameter);
       const group = grouped.get(key);
       if (group) group.push(parameter);
       else grouped.set(key, [parameter]);
@@ -105,9 +110,9 @@ export class FlatLayout {
     const place = this.#places.get(name);
     if (place) return place;
     const close = typeof name === 'string' ? closeNames(name, this.#places.keys()) : [];
-    const hint = close.length > 0 ? `; did you mean ${close.join(' or ')}?` : '';
-    throw new FoldstepError('UNKNOWN_PARAMETER', `there is no parameter ${String(name)}${hint}`, {
-      parameter: name,
+    const hint = close.length > 0 ? `; did you mean ${close.map(showName).join(' or ')}?` : '';
+    throw new FoldstepError('UNKNOWN_PARAMETER', `there is no parameter ${showName(name)}${hint}`, {
+      parameter: typeof name === 'string' ? name : show(name),
     });
   }
 
@@ -131,15 +136,24 @@ export class FlatLayout {
   }
 }
 
+function keyOf({ grid, laneRule, correction }: Parameter): string {
+  const others = correction.axes.filter((axis) => axis !== 'tp');
+  return [grid.name, laneRule, ...others].join(':');
+}
+
 function checkTogether(parameters: readonly Parameter[]): void {
   const names = new Set<string>();
   const first = parameters[0];
   for (const parameter of parameters) {
     const { name } = parameter;
     if (names.has(name)) {
-      throw new FoldstepError('DUPLICATE_NAME', `two parameters are named ${name}; names must be unique`, {
-        parameter: name,
-      });
+      throw new FoldstepError(
+        'DUPLICATE_NAME',
+        `two parameters are named ${showName(name)}; names must be unique`,
+        {
+          parameter: name,
+        },
+      );
     }
     names.add(name);
     if (parameter.mesh === first!.mesh) continue;
@@ -147,7 +161,7 @@ function checkTogether(parameters: readonly Parameter[]): void {
     if (other !== mesh) {
       throw new FoldstepError(
         'INVALID_ARGUMENT',
-        `parameter ${name} is of another mesh (${other}) than ${first!.name} (${mesh})`,
+        `parameter ${showName(name)} is of another mesh (${other}) than ${showName(first!.name)} (${mesh})`,
         { parameter: name },
       );
     }

@@ -1,6 +1,9 @@
-import { checkFields } from '../arguments.js';
+import { checkFields, checkInstance, reading } from '../arguments.js';
 import { FoldstepError } from '../errors.js';
-import type { Grid, Mesh } from '../mesh/mesh.js';
+import { Genuine } from '../genuine.js';
+import { type Grid, Mesh } from '../mesh/mesh.js';
+import { show, showName } from '../show.js';
+import { typedArray } from '../typed-arrays.js';
 import {
   correctionOf,
   type Family,
@@ -10,7 +13,7 @@ import {
   laneRuleOf,
   type Reduction,
 } from './families.js';
-import { type Cut, checkPartition, sizeOf } from './partition.js';
+import { type Cut, checkPartition, checkShape, sizeOf } from './partition.js';
 import { type Range, sliceBox, type TensorArray } from './slice.js';
 
 export { FAMILY_NAMES, type Family, type FamilyOptions, type LaneRule, type Reduction } from './families.js';
@@ -25,7 +28,8 @@ export interface ParameterSpec {
   family: Family;
   /**
    * Which axes of the family's grid cut the tensor, and where. Two axes may cut one dimension: the first listed is the
-   * outer cut. An axis that is not listed holds copies. Default none.
+   * outer cut. An axis that is not listed holds copies, whose gradients are averaged where the family has no other rule for
+   * them. Default none.
    */
   partition?: readonly Cut[];
   /** Group whose norm is reported, and which may be clipped on its own. */
@@ -35,7 +39,7 @@ export interface ParameterSpec {
 /** A logical tensor, and all that its family and partition say about it on a mesh. */
 const SPEC_FIELDS = ['name', 'shape', 'family', 'partition', 'normGroup'];
 
-export class Parameter {
+export class Parameter extends Genuine {
   readonly name: string;
   readonly shape: readonly number[];
   readonly family: Family;
@@ -50,7 +54,7 @@ export class Parameter {
   readonly localSize: number;
   /** Elements of the logical tensor. */
   readonly logicalSize: number;
-  /** What the tensor lanes do to a micro-batch's gradient. */
+  /** What the tensor lanes, and other ranks of one data rank that hold copies, do to a micro-batch's gradient. */
   readonly correction: Reduction;
   /** What the data ranks do to it: a sum over `dp` or `edp`, divided by the dense `dp` on every grid. */
   readonly dataReduction: Reduction;
@@ -61,24 +65,27 @@ export class Parameter {
    * cut that the family forbids or a size that does not divide.
    */
   constructor(spec: ParameterSpec, mesh: Mesh, options: FamilyOptions = {}) {
-    checkFields('the fields of a parameter', spec, SPEC_FIELDS);
-    const { name, shape, family, partition = [], normGroup } = spec;
+    super();
+    const fields = checkFields('the fields of a parameter', spec, SPEC_FIELDS);
+    const { name, family, normGroup } = fields;
     checkText('name', name, name);
     if (normGroup !== undefined) checkText('normGroup', normGroup, name);
     const row = familyRow(family, name);
+    const shape = checkShape(name, fields.shape);
     this.logicalSize = sizeOf(name, shape);
+    checkInstance('mesh', mesh, Mesh);
     const grid = mesh.grid(row.grid);
-    checkPartition(name, family, row, grid, shape, partition);
+    const partition = checkPartition(name, family, row, grid, shape, fields.partition ?? []);
 
     this.name = name;
-    this.shape = [...shape];
+    this.shape = shape;
     this.family = family;
-    this.partition = partition.map(({ axis, dim }) => ({ axis, dim }));
+    this.partition = partition;
     this.normGroup = normGroup;
     this.mesh = mesh;
     this.grid = grid;
-    this.laneRule = laneRuleOf(row, options);
-    this.correction = correctionOf(this.laneRule, mesh);
+    this.laneRule = reading('the options of a parameter', () => laneRuleOf(row, options));
+    this.correction = correctionOf(this.laneRule, mesh.tp, grid, this.copyAxes(true));
     this.dataReduction = { axes: [grid.dataAxis], scale: 1 / mesh.dp };
     const localShape = [...shape];
     for (const { axis, dim } of partition) localShape[dim]! /= grid.size(axis);
@@ -121,28 +128,35 @@ export class Parameter {
 
   /**
    * A copy of a rank's part of a row-major logical tensor: FP32, FP64, or BF16 bits; `localSize` elements in row-major
-   * order of `localShape`. Throws INVALID_LENGTH unless `logical` has `logicalSize` elements.
+   * order of `localShape`. Throws INVALID_DTYPE for another type, INVALID_LENGTH unless `logical` has
+   * `logicalSize` elements.
    */
   slice<T extends TensorArray>(rank: number, logical: T): T {
-    if (logical.length !== this.logicalSize) {
+    const array = typedArray(logical, 'Float32Array', 'Uint16Array', 'Float64Array');
+    if (array === undefined) {
       throw new FoldstepError(
-        'INVALID_LENGTH',
-        `parameter ${this.name}: a logical tensor [${this.shape.join(', ')}] has ${this.logicalSize} elements, not ${logical.length}`,
+        'INVALID_DTYPE',
+        `parameter ${showName(this.name)}: a part is cut out of a Float32Array, a Float64Array, or BF16 bits in a Uint16Array, not out of ${show(logical)}`,
         { parameter: this.name },
       );
     }
-    return sliceBox(logical, this.shape, this.localRange(rank));
+    if (array.length !== this.logicalSize) {
+      throw new FoldstepError(
+        'INVALID_LENGTH',
+        `parameter ${showName(this.name)}: a logical tensor [${this.shape.join(', ')}] has ${this.logicalSize} elements, not ${array.length}`,
+        { parameter: this.name },
+      );
+    }
+    return sliceBox(array, this.shape, this.localRange(rank)) as T;
   }
 }
 
 function checkText(field: string, value: unknown, parameter: unknown): void {
   if (typeof value === 'string' && value !== '') return;
-  const shown = typeof value === 'string' ? 'empty' : String(value);
+  const shown = typeof value === 'string' ? 'empty' : show(value);
   throw new FoldstepError(
     'INVALID_ARGUMENT',
     `a parameter's ${field} must be text and not empty; it is ${shown}`,
-    {
-      parameter: String(parameter),
-    },
+    { parameter: typeof parameter === 'string' ? parameter : show(parameter) },
   );
 }

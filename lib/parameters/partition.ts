@@ -1,6 +1,7 @@
-import { checkFields } from '../arguments.js';
+import { checkFields, checkList } from '../arguments.js';
 import { FoldstepError, type FoldstepErrorCode } from '../errors.js';
 import type { Grid } from '../mesh/mesh.js';
+import { show, showName } from '../show.js';
 import { type Family, type FamilyRow, familiesCutBy } from './families.js';
 
 /** The axis `axis` of a parameter's grid cuts dimension `dim` of the logical tensor into equal parts. */
@@ -9,13 +10,26 @@ export interface Cut {
   dim: number;
 }
 
+/** The sizes of a shape, each read once. Throws INVALID_SHAPE. */
+export function checkShape(name: string, shape: readonly number[]): number[] {
+  const what = `parameter ${showName(name)}: the shape`;
+  return checkList(
+    what,
+    shape,
+    (size, dim) => {
+      if (Number.isSafeInteger(size) && size >= 0) return size;
+      return refuse(
+        'INVALID_SHAPE',
+        name,
+        `dimension ${dim} is ${show(size)}; a size is an integer of 0 or more`,
+      );
+    },
+    { code: 'INVALID_SHAPE', parameter: name },
+  );
+}
+
 /** Number of elements of a shape; `[]` is a scalar of one. Throws INVALID_SHAPE beyond Number.MAX_SAFE_INTEGER. */
 export function sizeOf(name: string, shape: readonly number[]): number {
-  if (!Array.isArray(shape)) refuse('INVALID_SHAPE', name, 'the shape must be an array of sizes');
-  for (const [dim, size] of shape.entries()) {
-    if (Number.isSafeInteger(size) && size >= 0) continue;
-    refuse('INVALID_SHAPE', name, `dimension ${dim} is ${String(size)}; a size is an integer of 0 or more`);
-  }
   if (shape.includes(0)) return 0;
   const elements = shape.reduce((product, size) => product * size, 1);
   if (Number.isSafeInteger(elements)) return elements;
@@ -27,8 +41,8 @@ export function sizeOf(name: string, shape: readonly number[]): number {
 }
 
 /**
- * Throws unless a family's rules and the shape's sizes allow every cut: UNKNOWN_AXIS for an axis that is not of the
- * grid, INVALID_PARTITION for the rest.
+ * The cuts, each read once. Throws unless a family's rules and the shape's sizes allow every one: UNKNOWN_AXIS for an axis
+ * that is not of the grid, INVALID_PARTITION for the rest.
  */
 export function checkPartition(
   name: string,
@@ -36,17 +50,17 @@ export function checkPartition(
   row: FamilyRow,
   grid: Grid,
   shape: readonly number[],
-  partition: readonly Cut[],
-): void {
-  if (!Array.isArray(partition)) {
-    refuse(
-      'INVALID_PARTITION',
-      name,
-      `its partition must be an array of { axis, dim }; it is ${String(partition)}`,
-    );
-  }
-  for (const cut of partition)
-    checkFields(`the cuts of parameter ${name}`, cut, ['axis', 'dim'], { parameter: name });
+  cuts: readonly Cut[],
+): Cut[] {
+  const what = `parameter ${showName(name)}: its partition`;
+  const refusal = { code: 'INVALID_PARTITION', parameter: name } as const;
+  const fields = `the cuts of parameter ${showName(name)}`;
+  const partition = checkList(
+    what,
+    cuts,
+    (cut) => checkFields(fields, cut, ['axis', 'dim'], { parameter: name }),
+    refusal,
+  );
   for (const [i, { axis, dim }] of partition.entries()) {
     checkAxis(name, family, row, grid, axis);
     if (partition.findIndex((cut) => cut.axis === axis) !== i) {
@@ -63,6 +77,7 @@ export function checkPartition(
     );
   }
   for (const dim of new Set(partition.map((cut) => cut.dim))) checkDivides(name, grid, shape, partition, dim);
+  return partition;
 }
 
 function checkAxis(name: string, family: Family, row: FamilyRow, grid: Grid, axis: string): void {
@@ -71,7 +86,7 @@ function checkAxis(name: string, family: Family, row: FamilyRow, grid: Grid, axi
     refuse(
       'UNKNOWN_AXIS',
       name,
-      `the ${grid.name} grid of family ${family} has no axis ${JSON.stringify(axis)}; its axes are ${known}`,
+      `the ${grid.name} grid of family ${family} has no axis ${show(axis)}; its axes are ${known}`,
     );
   }
   if (row.mayCut.includes(axis)) return;
@@ -93,7 +108,7 @@ function checkDimension(name: string, shape: readonly number[], axis: string, di
     shape.length === 0
       ? 'a scalar has none to cut'
       : `the dimensions of [${shape.join(', ')}] are 0 to ${shape.length - 1}`;
-  refuse('INVALID_PARTITION', name, `axis ${axis} cuts dimension ${String(dim)}; ${fitting}`);
+  refuse('INVALID_PARTITION', name, `axis ${axis} cuts dimension ${show(dim)}; ${fitting}`);
 }
 
 function checkDivides(
@@ -118,5 +133,5 @@ function checkDivides(
 }
 
 function refuse(code: FoldstepErrorCode, parameter: string, message: string): never {
-  throw new FoldstepError(code, `parameter ${parameter}: ${message}`, { parameter });
+  throw new FoldstepError(code, `parameter ${showName(parameter)}: ${message}`, { parameter });
 }

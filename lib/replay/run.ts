@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import type { DeviceKind } from '../device/device.js';
 import { FoldstepError } from '../errors.js';
+import { describeEnding } from '../launch/ending.js';
 import { runJob } from '../launch/job.js';
 import type { ReplayCase } from './case.js';
 import { decodeMessage, type RankTask } from './messages.js';
@@ -37,9 +38,9 @@ export async function replayCase(
   const ranks = recorded.mesh.world;
   let failure: string;
   try {
-    const code = await runJob({ ranks, script: [RANK_PROGRAM, JSON.stringify(task)], onLine });
-    if (code === 0 && outcomes.length === settings.length) return outcomes;
-    failure = `its job of ${ranks} ranks ended with exit code ${code}`;
+    const ending = await runJob({ ranks, script: [RANK_PROGRAM, JSON.stringify(task)], onLine });
+    if (ending.code === 0 && outcomes.length === settings.length) return outcomes;
+    failure = `on ${ranks} ranks, ${describeEnding(ending)}`;
   } catch (error) {
     if (!(error instanceof FoldstepError)) throw error;
     failure = `${error.code}: ${error.message}`;

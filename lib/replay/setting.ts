@@ -2,6 +2,7 @@ import { FoldstepError } from '../errors.js';
 import { PATH_CHOICES, type PathChoice } from '../gradients/paths.js';
 import type { CorrectionTime } from '../gradients/schedule.js';
 import type { ZeroStage } from '../parameters/placement.js';
+import { show } from '../show.js';
 
 /** How a case is replayed; whatever it is, the same numbers must come out. */
 export interface Setting {
@@ -37,9 +38,6 @@ function chosen<T>(option: string, text: string | undefined, allowed: readonly T
   return text?.split(',').map((word) => {
     const value = allowed.find((candidate) => String(candidate) === word.trim());
     if (value !== undefined) return value;
-    throw new FoldstepError(
-      'INVALID_ARGUMENT',
-      `${option} may be ${allowed.join(', ')}, not ${JSON.stringify(word)}`,
-    );
+    throw new FoldstepError('INVALID_ARGUMENT', `${option} may be ${allowed.join(', ')}, not ${show(word)}`);
   });
 }

@@ -1,3 +1,4 @@
+import { checkIterable, checkList, checkObject, reading } from '../arguments.js';
 import { FoldstepError, type FoldstepErrorCode } from '../errors.js';
 import { replaceFile } from '../files/replace-file.js';
 import { show, showName } from '../show.js';
@@ -57,22 +58,19 @@ export function writeSafetensors(
   replaceFile(file, [...header(object(entries)), ...checked.map(({ bytes }) => bytes)]);
 }
 
-function checkedTensors(tensors: unknown): Checked[] {
-  if (typeof (tensors as Partial<Iterable<unknown>> | null | undefined)?.[Symbol.iterator] !== 'function') {
-    throw new FoldstepError(
-      'INVALID_ARGUMENT',
-      `tensors must be a Map or a list of [name, tensor]; they are ${show(tensors)}`,
-    );
-  }
+function checkedTensors(tensors: Iterable<readonly [string, Tensor]>): Checked[] {
   const names = new Set<string>();
-  const checked = Array.from(tensors as Iterable<unknown>, (pair) => {
-    if (!Array.isArray(pair)) {
+  const checked = checkIterable('tensors', tensors, (pair) => {
+    const parts = reading('a tensor', () =>
+      Array.isArray(pair) ? { name: pair[0], tensor: pair[1] } : undefined,
+    );
+    if (!parts) {
       throw new FoldstepError(
         'INVALID_ARGUMENT',
         `a tensor must come as [name, tensor]; it is ${show(pair)}`,
       );
     }
-    const [name, tensor] = pair as unknown[];
+    const { name, tensor } = parts;
     checkText('the name of a tensor', name);
     if (name === METADATA) refuse('INVALID_ARGUMENT', name, 'the format keeps this name for the metadata');
     if (names.has(name)) refuse('DUPLICATE_NAME', name, 'it is given twice; names must be unique');
@@ -82,11 +80,13 @@ function checkedTensors(tensors: unknown): Checked[] {
   return checked.sort((a, b) => a.place - b.place || (a.name < b.name ? -1 : 1));
 }
 
-function checkedTensor(name: string, tensor: unknown): Checked {
-  if (typeof tensor !== 'object' || tensor === null) {
-    refuse('INVALID_ARGUMENT', name, `it must be an object of shape and values; it is ${show(tensor)}`);
-  }
-  const { shape: given, values: array } = tensor as { shape?: unknown; values?: unknown };
+function checkedTensor(name: string, tensor: Tensor): Checked {
+  const what = `tensor ${showName(name)}`;
+  checkObject(`${what}: it`, tensor);
+  const { shape: given, values: array } = reading(what, () => ({
+    shape: tensor.shape,
+    values: tensor.values,
+  }));
   const place = DTYPES.findIndex(({ kind }) => typedArray(array, kind) !== undefined);
   const values = typedArray(array, 'Float32Array', 'Int32Array', 'Uint16Array');
   if (!values) {
@@ -96,10 +96,15 @@ function checkedTensor(name: string, tensor: unknown): Checked {
       `its values must be a Float32Array, BF16 bits in a Uint16Array, or an Int32Array; they are ${show(array)}`,
     );
   }
-  const shape = Array.isArray(given) ? Array.from(given as unknown[]) : undefined;
-  if (!shape?.every((size): size is number => Number.isSafeInteger(size) && (size as number) >= 0)) {
-    refuse('INVALID_SHAPE', name, `its shape must be a list of sizes; it is ${show(given)}`);
-  }
+  const shape = checkList(
+    `${what}: its shape`,
+    given,
+    (size) => {
+      if (Number.isSafeInteger(size) && size >= 0) return size;
+      return refuse('INVALID_SHAPE', name, `its shape must be a list of sizes; it is ${show(given)}`);
+    },
+    { code: 'INVALID_SHAPE' },
+  );
   const elements = elementsOf(shape);
   if (elements !== values.length) {
     refuse(
@@ -114,13 +119,15 @@ function checkedTensor(name: string, tensor: unknown): Checked {
 
 function metadataText(metadata: unknown): string {
   // A list, a map and a text have other tags, in every realm.
-  if (Object.prototype.toString.call(metadata) !== '[object Object]') {
+  const tag = reading('metadata', () => Object.prototype.toString.call(metadata));
+  if (tag !== '[object Object]') {
     throw new FoldstepError(
       'INVALID_ARGUMENT',
       `metadata must be an object of texts, such as { format: 'pt' }; it is ${show(metadata)}`,
     );
   }
-  const entries = Object.entries(metadata as object).map(([key, value]: [string, unknown]) => {
+  const given = reading('metadata', () => Object.entries(metadata as object));
+  const entries = given.map(([key, value]: [string, unknown]) => {
     checkText('a key of the metadata', key);
     checkText(`metadata ${showName(key)}`, value);
     return entry(key, JSON.stringify(value));

@@ -1,5 +1,4 @@
-import { checkFields } from '../arguments.js';
-import { checkWhole } from '../device/checks.js';
+import { checkFields, checkWhole } from '../arguments.js';
 import { FoldstepError } from '../errors.js';
 import { type Schedule, scheduleFrom } from './schedule.js';
 import { checkNotAbove, WARMUP_FIELDS, type WarmupOptions, warmup } from './warmup.js';
@@ -10,6 +9,8 @@ export interface WarmupCosineOptions extends WarmupOptions {
   /** What the rate falls to. Default 0. */
   readonly cosineMinLr?: number;
 }
+
+const FIELDS = [...WARMUP_FIELDS, 'totalNumSteps', 'cosineMinLr'];
 
 /**
  * A warm-up as `warmupLR` has it, `linear` by default, then half a cosine down to `cosineMinLr`, which stays. The definition is
@@ -23,9 +24,9 @@ export interface WarmupCosineOptions extends WarmupOptions {
  * WarmupCosineLR begins its decay one step earlier. Throws INVALID_ARGUMENT.
  */
 export function warmupCosineLR(options: WarmupCosineOptions): Schedule {
-  checkFields('the options of warmupCosineLR', options, [...WARMUP_FIELDS, 'totalNumSteps', 'cosineMinLr']);
-  const { warmupMaxLr, warmupNumSteps, totalNumSteps, cosineMinLr = 0 } = options;
-  const rise = warmup({ ...options, warmupType: options.warmupType ?? 'linear' });
+  const given = checkFields('the options of warmupCosineLR', options, FIELDS);
+  const { warmupMaxLr, warmupNumSteps, totalNumSteps, cosineMinLr = 0 } = given;
+  const rise = warmup({ warmupType: 'linear', ...given });
   checkNotAbove('cosineMinLr', cosineMinLr, warmupMaxLr);
   checkWhole('totalNumSteps', totalNumSteps, 1);
   if (totalNumSteps <= warmupNumSteps) {

@@ -1,4 +1,4 @@
-import { checkWhole } from '../device/checks.js';
+import { checkWhole } from '../arguments.js';
 
 /**
  * The learning rate of a step, 1 for the first: `optimizer.learningRate = schedule(step)`. A pure function, so that every rank

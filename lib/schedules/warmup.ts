@@ -1,7 +1,7 @@
-import { checkFields } from '../arguments.js';
-import { checkWhole } from '../device/checks.js';
+import { checkFields, checkWhole } from '../arguments.js';
 import { FoldstepError } from '../errors.js';
-import { checkSetting } from '../update/rule.js';
+import { show } from '../show.js';
+import { checkAmount } from '../update/rule.js';
 import { type Schedule, scheduleFrom } from './schedule.js';
 
 export type WarmupType = 'log' | 'linear';
@@ -29,22 +29,22 @@ export const WARMUP_FIELDS = ['warmupMinLr', 'warmupMaxLr', 'warmupNumSteps', 'w
  * Throws INVALID_ARGUMENT.
  */
 export function warmupLR(options: WarmupOptions): Schedule {
-  checkFields('the options of warmupLR', options, WARMUP_FIELDS);
-  const { warmupMaxLr, warmupNumSteps } = options;
-  const rise = warmup({ ...options, warmupType: options.warmupType ?? 'log' });
+  const given = checkFields('the options of warmupLR', options, WARMUP_FIELDS);
+  const { warmupMaxLr, warmupNumSteps } = given;
+  const rise = warmup({ warmupType: 'log', ...given });
   return scheduleFrom((done) => (done < warmupNumSteps ? rise(done) : warmupMaxLr));
 }
 
 /** The rate while `done < warmupNumSteps`. Throws INVALID_ARGUMENT for a setting out of range. */
 export function warmup(options: WarmupOptions): (done: number) => number {
   const { warmupMinLr = 0, warmupMaxLr, warmupNumSteps, warmupType } = options;
-  checkSetting('warmupMaxLr', warmupMaxLr, 0, Number.POSITIVE_INFINITY);
+  checkAmount('warmupMaxLr', warmupMaxLr);
   checkNotAbove('warmupMinLr', warmupMinLr, warmupMaxLr);
   checkWhole('warmupNumSteps', warmupNumSteps, 0);
   if (warmupType !== 'log' && warmupType !== 'linear') {
     throw new FoldstepError(
       'INVALID_ARGUMENT',
-      `warmupType must be 'log' or 'linear'; it is ${String(warmupType)}`,
+      `warmupType must be 'log' or 'linear'; it is ${show(warmupType)}`,
     );
   }
   const gamma =
@@ -57,7 +57,7 @@ export function warmup(options: WarmupOptions): (done: number) => number {
 
 /** Throws INVALID_ARGUMENT unless `value` is a rate up to `warmupMaxLr`. */
 export function checkNotAbove(name: string, value: number, warmupMaxLr: number): void {
-  checkSetting(name, value, 0, Number.POSITIVE_INFINITY);
+  checkAmount(name, value);
   if (value <= warmupMaxLr) return;
   throw new FoldstepError(
     'INVALID_ARGUMENT',

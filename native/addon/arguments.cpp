@@ -1,9 +1,11 @@
 #include "addon/arguments.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "addon/memory_handle.hpp"
 #include "addon/stream_handle.hpp"
+#include "runtime/deadline.hpp"
 #include "runtime/error.hpp"
 
 namespace foldstep::addon {
@@ -56,6 +58,10 @@ std::size_t Arguments::size() {
   return value;
 }
 
+std::chrono::milliseconds Arguments::deadline() {
+  return std::min(std::chrono::milliseconds(size()), longest_deadline);
+}
+
 std::vector<double> Arguments::numbers() {
   const Napi::Value value = next();
   if (!value.IsTypedArray() || value.As<Napi::TypedArray>().TypedArrayType() != napi_float64_array) {
@@ -78,7 +84,12 @@ Bytes Arguments::bytes() {
   const Napi::Value value = next();
   if (!value.IsTypedArray()) refuse("a typed array");
   const auto array = value.As<Napi::TypedArray>();
-  return {static_cast<std::byte*>(array.ArrayBuffer().Data()) + array.ByteOffset(), array.ByteLength()};
+  // Asked of the array itself: its buffer may be a SharedArrayBuffer, which Napi::ArrayBuffer does not know.
+  void* data = nullptr;
+  if (napi_get_typedarray_info(info_.Env(), value, nullptr, nullptr, &data, nullptr, nullptr) != napi_ok) {
+    refuse("a typed array that is not detached");
+  }
+  return {static_cast<std::byte*>(data), array.ByteLength()};
 }
 
 std::byte* Arguments::address() {
@@ -86,7 +97,7 @@ std::byte* Arguments::address() {
   bool lossless = false;
   if (!value.IsBigInt()) refuse("an address as a BigInt");
   const std::uint64_t bits = value.As<Napi::BigInt>().Uint64Value(&lossless);
-  if (!lossless) refuse("an address of 64 bits");
+  if (!lossless) refuse("an address from 0 to 2^64 - 1");
   return reinterpret_cast<std::byte*>(static_cast<std::uintptr_t>(bits));
 }
 

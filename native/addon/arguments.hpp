@@ -2,6 +2,7 @@
 
 #include <napi.h>
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -45,6 +46,8 @@ class Arguments {
   std::size_t size();
   /// A whole number from 0 to 2^31 - 1.
   std::uint32_t count() { return static_cast<std::uint32_t>(index_up_to(INT32_MAX)); }
+  /// In milliseconds; one that is longer than the longest is taken for that.
+  std::chrono::milliseconds deadline();
   /// The numbers of a Float64Array.
   std::vector<double> numbers();
   /// The same, as size().

@@ -1,7 +1,8 @@
 #include "addon/backend_handle.hpp"
 
-#include <chrono>
+#include <cstdint>
 #include <memory>
+#include <string>
 #include <utility>
 
 #include "addon/arguments.hpp"
@@ -25,7 +26,7 @@ Napi::Value create_backend(const Napi::CallbackInfo& info) {
   Arguments in(info);
   const auto kind = in.one_of(DeviceKind::Simulated);
   BackendOptions options;
-  options.deadline = std::chrono::milliseconds(in.size());
+  options.deadline = in.deadline();
   options.threads = in.integer();
   options.local_rank = in.integer();
   options.local_ranks = in.integer();
@@ -95,7 +96,13 @@ Napi::Value BackendHandle::allocate_host(const Napi::CallbackInfo& info) {
 Napi::Value BackendHandle::wrap(const Napi::CallbackInfo& info) {
   Arguments in(info);
   std::byte* const address = in.address();
-  auto memory = payload()->wrap(address, in.size());
+  const std::size_t bytes = in.size();
+  if (address == nullptr) throw Error(Code::InvalidArgument, "the address is 0, where no memory is");
+  if (bytes > UINTPTR_MAX - reinterpret_cast<std::uintptr_t>(address)) {
+    throw Error(Code::InvalidArgument,
+                std::to_string(bytes) + " bytes from that address reach beyond the end of all memory");
+  }
+  auto memory = payload()->wrap(address, bytes);
   return Module::of(info.Env()).make<MemoryHandle>(std::move(memory), payload());
 }
 

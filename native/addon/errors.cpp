@@ -4,6 +4,7 @@
 #include <string>
 
 #include "runtime/error.hpp"
+#include "runtime/world.hpp"
 
 namespace foldstep::addon {
 namespace {
@@ -16,6 +17,13 @@ Napi::Error make(Napi::Env env, Code code, const std::string& message, double ra
   return error;
 }
 
+/// What allocates knows of no ranks, but of a job's processes it matters which one has no memory.
+Napi::Error out_of_memory(Napi::Env env, const std::string& message) {
+  const int rank = world_rank();
+  const std::string where = rank < 0 ? "" : "rank " + std::to_string(rank) + ": ";
+  return make(env, Code::OutOfMemory, where + message, rank);
+}
+
 }  // namespace
 
 Napi::Error to_javascript(Napi::Env env, const std::exception_ptr& error) {
@@ -24,9 +32,10 @@ Napi::Error to_javascript(Napi::Env env, const std::exception_ptr& error) {
   } catch (const Napi::Error& thrown) {
     return thrown;
   } catch (const Error& thrown) {
+    if (thrown.code() == Code::OutOfMemory && thrown.rank() < 0) return out_of_memory(env, thrown.what());
     return make(env, thrown.code(), thrown.what(), thrown.rank(), thrown.peer());
   } catch (const std::bad_alloc&) {
-    return make(env, Code::OutOfMemory, "the process has no memory left for this operation");
+    return out_of_memory(env, "the process has no memory left for this operation");
   } catch (const std::exception& thrown) {
     return make(env, Code::Internal, thrown.what());
   }

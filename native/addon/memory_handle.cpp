@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "addon/arguments.hpp"
+#include "addon/external_array.hpp"
 
 namespace foldstep::addon {
 namespace {
@@ -36,7 +37,7 @@ Napi::Function MemoryHandle::define(Napi::Env env) {
 }
 
 void MemoryHandle::hold(std::shared_ptr<Memory> memory, std::shared_ptr<const void> keep) {
-  // V8 counts the bytes of an ArrayBuffer too: rather twice than not at all, where there is none.
+  // V8 counts the bytes of ArrayBuffers too: rather twice than not at all, where there is none.
   adjust_external_memory(Env(), memory->bytes(), 1);
   Base::hold(std::move(memory), std::move(keep));
 }
@@ -46,9 +47,10 @@ void MemoryHandle::Finalize(Napi::Env env) {
 }
 
 void MemoryHandle::let_go(Napi::Env env) {
-  if (!array_.IsEmpty()) {
-    if (Napi::ArrayBuffer known = array_.Value(); !known.IsEmpty()) known.Detach();
+  for (auto& [part, array] : parts_) {
+    if (Napi::ArrayBuffer known = array.Value(); !known.IsEmpty()) known.Detach();
   }
+  parts_.clear();
   adjust_external_memory(env, payload()->bytes(), -1);
 }
 
@@ -98,16 +100,17 @@ Napi::Value MemoryHandle::array_buffer(const Napi::CallbackInfo& info) {
         "JavaScript cannot see a device's own memory; read() and write() copy, and allocateHost() gives "
         "memory that both see");
   }
-  if (!array_.IsEmpty()) {
-    if (const Napi::ArrayBuffer known = array_.Value(); !known.IsEmpty()) return known;
+  Arguments in(info);
+  const std::size_t offset = in.size();
+  const std::size_t count = in.size();
+  require_within(offset, count);
+  if (const auto known = parts_.find({offset, count}); known != parts_.end()) {
+    if (const Napi::ArrayBuffer array = known->second.Value(); !array.IsEmpty()) return array;
   }
-  if (memory->bytes() == 0) return Napi::ArrayBuffer::New(info.Env(), 0);
-  auto lease = std::make_unique<Lease>(Lease{keep(), memory});
-  const auto made = Napi::ArrayBuffer::New(
-      info.Env(), memory->data(), memory->bytes(), [](Napi::Env, void*, Lease* held) { delete held; },
-      lease.get());
-  lease.release();
-  array_ = Napi::Weak(made);
+  const auto made = external_array(info.Env(), memory->data() + offset, count,
+                                   std::make_shared<Lease>(Lease{keep(), memory}));
+  std::erase_if(parts_, [](const auto& part) { return part.second.Value().IsEmpty(); });
+  parts_[{offset, count}] = Napi::Weak(made);
   return made;
 }
 

@@ -2,6 +2,10 @@
 
 #include <napi.h>
 
+#include <cstddef>
+#include <map>
+#include <utility>
+
 #include "addon/handle.hpp"
 #include "runtime/memory.hpp"
 
@@ -19,12 +23,13 @@ class MemoryHandle final : public Handle<MemoryHandle, Memory> {
   void hold(std::shared_ptr<Memory> memory, std::shared_ptr<const void> keep);
   void Finalize(Napi::Env env) override;
 
-  /// Detaches the ArrayBuffer; operations in flight, and what JavaScript's own threads do with it, keep the
-  /// block alive.
+  /// Detaches the ArrayBuffers; operations in flight, and what JavaScript's own threads do with them, keep
+  /// the block alive.
   void let_go(Napi::Env env);
 
  private:
-  /// The whole block without a copy, the same object every time. It keeps the block alive.
+  /// (offset, bytes): a part of the block without a copy, the same object for as long as it is in use. It
+  /// keeps the block alive.
   Napi::Value array_buffer(const Napi::CallbackInfo& info);
   Napi::Value bytes(const Napi::CallbackInfo& info);
   Napi::Value host_accessible(const Napi::CallbackInfo& info);
@@ -36,7 +41,8 @@ class MemoryHandle final : public Handle<MemoryHandle, Memory> {
   Napi::Value write(const Napi::CallbackInfo& info);
   void require_within(std::size_t offset, std::size_t count) const;
 
-  Napi::Reference<Napi::ArrayBuffer> array_;  // weak
+  using Part = std::pair<std::size_t, std::size_t>;           // offset and bytes
+  std::map<Part, Napi::Reference<Napi::ArrayBuffer>> parts_;  // weak
 };
 
 }  // namespace foldstep::addon

@@ -1,6 +1,5 @@
 #include "addon/world_functions.hpp"
 
-#include <chrono>
 #include <cstdlib>
 
 #include "addon/arguments.hpp"
@@ -20,7 +19,8 @@ Napi::Value open(const Napi::CallbackInfo& info) {
   Arguments in(info);
   WorldOptions options;
   options.launcher = in.one_of(Launcher::None);
-  options.deadline = std::chrono::milliseconds(in.size());
+  options.deadline = in.deadline();
+  options.exit_timeout = in.deadline();
   const World world = open_world(options);
   auto result = Napi::Object::New(info.Env());
   result.Set("communicator", Module::of(info.Env()).make<CommunicatorHandle>(world.communicator));
@@ -40,7 +40,11 @@ Napi::Value close(const Napi::CallbackInfo& info) {
     leave_backends();
     close_world(0);
   } else {
-    on_exit([](int status, void*) { close_world(status); }, nullptr);
+    // The process may end with a status that is 0 to the host although the exit code was not.
+    const auto end = [](int status, void* announced) {
+      close_world(status != 0 ? status : static_cast<int>(reinterpret_cast<std::intptr_t>(announced)));
+    };
+    on_exit(end, reinterpret_cast<void*>(std::intptr_t{exit_code}));
   }
   return info.Env().Undefined();
 }

@@ -11,7 +11,7 @@ namespace foldstep::cpu {
 /// What the parts of one CPU backend share. Outlives them: each holds a shared_ptr to it.
 struct Context {
   std::chrono::milliseconds deadline{60'000};
-  bool spin = true;  ///< ranks of this host <= its cores: a waiting rank may keep its core
+  bool spin = true;  ///< each rank of this host has a core: a waiting one may keep it
   Ledger ledger;
   Scratch scratch;
   Threads threads;

@@ -4,8 +4,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <limits>
 #include <thread>
 #include <vector>
+
+#include "cpu/quota.hpp"
 
 namespace foldstep::cpu {
 
@@ -23,13 +26,19 @@ int cores_allowed_to(pid_t process) {
 }  // namespace
 
 Cores Cores::find() {
-  int own = cores_allowed_to(0);
-  if (own == 0) own = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-  return {own, std::max(own, cores_allowed_to(getppid()))};
+  constexpr double unlimited = std::numeric_limits<double>::infinity();
+  int allowed = cores_allowed_to(0);
+  if (allowed == 0) allowed = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  const double quota = quota_of(getpid()).value_or(unlimited);
+  const double own = std::min<double>(allowed, quota);
+  // A container does not show who started it.
+  const double around =
+      std::min<double>(std::max(allowed, cores_allowed_to(getppid())), quota_of(getppid()).value_or(quota));
+  return {own, std::max(own, around)};
 }
 
 int Cores::share_of(int ranks) const {
-  return std::max(1, std::min(own, host / std::max(1, ranks)));
+  return std::max(1, static_cast<int>(std::min(own, host / std::max(1, ranks))));
 }
 
 }  // namespace foldstep::cpu

@@ -1,13 +1,16 @@
 #include "cpu/cpu_backend.hpp"
 
+#include <sstream>
 #include <string>
 #include <utility>
 
 #include "cpu/cores.hpp"
 #include "cpu/host_memory.hpp"
+#include "cpu/mapped.hpp"
 #include "cpu/stream.hpp"
 #include "cpu/window/cpu_window.hpp"
 #include "cpu/window/shared_memory.hpp"
+#include "runtime/error.hpp"
 #include "runtime/foreign_memory.hpp"
 #include "runtime/world.hpp"
 
@@ -23,6 +26,13 @@ std::shared_ptr<Context> create_context(const BackendOptions& options) {
   return std::make_shared<Context>(options.deadline, cores.enough_for(options.local_ranks), threads);
 }
 
+/// 2, or 0.5.
+std::string text_of(double cores) {
+  std::ostringstream text;
+  text << cores;
+  return text.str();
+}
+
 }  // namespace
 
 CpuBackend::CpuBackend(const BackendOptions& options)
@@ -31,8 +41,8 @@ CpuBackend::CpuBackend(const BackendOptions& options)
 std::vector<std::pair<std::string, std::string>> CpuBackend::describe() const {
   const Cores cores = Cores::find();
   return {{"instruction set", std::string(kernel_table().name)},
-          {"cores of the host", std::to_string(cores.host)},
-          {"cores of this rank", std::to_string(cores.own)},
+          {"cores of the host", text_of(cores.host)},
+          {"cores of this rank", text_of(cores.own)},
           {"threads", std::to_string(context_->threads.count())},
           {"waits by spinning", context_->spin ? "yes" : "no"},
           {"shared memory directory", shared_memory_directory()},
@@ -48,6 +58,11 @@ std::shared_ptr<Memory> CpuBackend::allocate(std::size_t bytes) {
 }
 
 std::shared_ptr<Memory> CpuBackend::wrap(std::byte* address, std::size_t bytes) {
+  if (!is_mapped(address, bytes)) {
+    throw Error(Code::InvalidArgument, "not all of the " + std::to_string(bytes) +
+                                           " bytes from that address are memory of this process; give the "
+                                           "address and the length of memory that is there");
+  }
   return std::make_shared<ForeignMemory>(address, bytes);
 }
 

@@ -54,9 +54,9 @@ FOLDSTEP_HD double fold_lanes(double* sums) {
   return sums[0];
 }
 
-/// Of two parts of a norm.
+/// Of two parts of a norm. The maximum of a NaN and anything else is NaN, as a sum of them is.
 FOLDSTEP_HD double combine(NormKind kind, double a, double b) {
-  if (kind == NormKind::Infinity) return b > a ? b : a;
+  if (kind == NormKind::Infinity) return b > a || b != b ? b : a;
   return a + b;
 }
 

@@ -20,7 +20,9 @@ std::filesystem::path folder() {
 
 Plugin::Plugin(const char* file, const char* variable) {
   const char* const named = std::getenv(variable);
-  path_ = named != nullptr ? named : (folder() / file).string();
+  const bool chosen = named != nullptr && *named != '\0';
+  // Absolute: what has no slash would be looked for in the folders of the system's libraries.
+  path_ = std::filesystem::absolute(chosen ? named : folder() / file).string();
 }
 
 bool Plugin::built() const {

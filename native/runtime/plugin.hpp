@@ -7,7 +7,8 @@ namespace foldstep {
 /// A part of foldstep that is a library of its own, in the folder of the one that asks.
 class Plugin {
  public:
-  /// `variable` names an environment variable that may name another file. Nothing is loaded yet.
+  /// `variable` names an environment variable that may name another file, from the current folder. Nothing is
+  /// loaded yet.
   Plugin(const char* file, const char* variable);
 
   const std::string& path() const { return path_; }

@@ -18,6 +18,8 @@ enum class Launcher {
 struct WorldOptions {
   Launcher launcher = Launcher::Auto;
   std::chrono::milliseconds deadline{60'000};
+  /// Of a rank that ends well and waits for others: this long after the deadline it ends the job.
+  std::chrono::milliseconds exit_timeout{600'000};
 };
 
 /// All ranks of the job. Process-wide: it is opened once and outlives every environment that uses it.
@@ -37,9 +39,13 @@ bool joins_mpi(Launcher launcher);
 /// does not load.
 World open_world(const WorldOptions& options);
 
-/// At the end of the process, on the main thread. exit_code 0: tells the other ranks that this one has gone
-/// and finalizes MPI; otherwise takes the whole job down with that code and does not return. Nothing if no
-/// MPI world is open.
+/// This process's rank in a world of MPI's; -1 where none has been opened. From any thread.
+int world_rank();
+
+/// At the end of the process, on the main thread. exit_code 0: tells the other ranks that this one has gone,
+/// waits until they go too and finalizes MPI; after the deadline it tells on stderr who is still running, and
+/// after the exit timeout it ends the job with 1. Otherwise takes the whole job down with that code, or with
+/// 1 where a host would read it as 0, and does not return. Nothing if no MPI world is open.
 void close_world(int exit_code);
 
 /// The backend that runs on this host's processors.

@@ -1,8 +1,8 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { foldstep } from '../support/job.js';
+import { processesOf, RunningCommand, readProc, until } from '../support/processes.js';
 import { Scratch } from '../unit/replay/files.js';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
@@ -34,18 +34,6 @@ describe('foldstep run', function () {
     }
   });
 
-  it('passes arguments on, whatever they look like', async () => {
-    const { stdout } = await start(
-      'args',
-      'console.log(JSON.stringify(process.argv.slice(2)))',
-      1,
-      '-n',
-      '5',
-      '--json',
-    );
-    expect(JSON.parse(stdout)).to.deep.equal(['-n', '5', '--json']);
-  });
-
   it('prints no colours into a file or pipe, unless it is asked to', async () => {
     const file = scratch.write('colours.mjs', script("console.log({ rank: device.rank, a: 'text' });"));
     const args = ['run', '-n', '2', file];
@@ -74,42 +62,19 @@ describe('foldstep run', function () {
     expect(ended.stderr).not.to.match(/mpirun|MPI_ABORT|-----/);
   });
 
-  it('gives the exit code of a rank that exits', async () => {
-    const ended = await start(
-      'exits',
-      script('if (device.rank === 1) process.exit(3);\nawait device.world.barrier();'),
-    );
-    expect(ended.code).to.equal(3);
-  });
-
-  it('ends with 137 where a rank is killed', async () => {
-    const ended = await start(
-      'killed',
-      script("if (device.rank === 1) process.kill(process.pid, 'SIGKILL');\nawait device.world.barrier();"),
-    );
-    expect(ended.code).to.equal(137);
-    expect(ended.stderr).to.contain('exit code 137 (SIGKILL)');
-  });
-
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGKILL'] as const) {
-    it(`leaves no process and no shared segment behind when it gets ${signal}`, async function () {
-      // The segments are Open MPI's own. Where its launcher has lost its parent and its ranks end while it tidies up, it was seen
-      // to leave some, once, on a busy host; what always leaves them fails twice.
-      if (signal === 'SIGKILL') this.retries(1);
+    it(`leaves no process and no shared segment behind when it gets ${signal}`, async () => {
       const file = scratch.write(
         `${signal}.mjs`,
         script("console.log('ready');\nsetInterval(() => {}, 1000);"),
       );
-      const child = spawn(process.execPath, [`${root}dist/cli/main.js`, 'run', '-n', '3', file], {
-        stdio: ['ignore', 'pipe', 'ignore'],
-      });
-      await lines(child, 'ready', 3);
+      const command = new RunningCommand(['run', '-n', '3', file]);
+      await command.hasSaid('ready', 3);
       const running = processesOf(file);
       expect(running).to.have.length.of.at.least(4);
       const segments = new Set(running.flatMap(sharedSegmentsOf));
-      const ended = new Promise((resolve) => child.once('exit', (code, by) => resolve(by ?? code)));
-      child.kill(signal);
-      expect(await ended).to.equal({ SIGTERM: 143, SIGINT: 130, SIGKILL: 'SIGKILL' }[signal]);
+      command.child.kill(signal);
+      expect(await command.ended).to.equal({ SIGTERM: 143, SIGINT: 130, SIGKILL: 'SIGKILL' }[signal]);
       await until(() => processesOf(file).length === 0);
       expect([...segments].filter((segment) => existsSync(segment))).to.deep.equal([]);
     });
@@ -133,41 +98,7 @@ describe('foldstep run', function () {
   });
 });
 
-/** Resolves when the output has had `count` lines of that text. */
-function lines(child: ChildProcess, text: string, count: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    let output = '';
-    child.once('exit', () => reject(new Error(`the job ended before it was ready: ${output}`)));
-    child.stdout!.setEncoding('utf8').on('data', (chunk: string) => {
-      output += chunk;
-      if (output.split(text).length > count) resolve();
-    });
-  });
-}
-
-/** Processes with `word` among their arguments. */
-function processesOf(word: string): string[] {
-  return readdirSync('/proc').filter((pid) => /^\d+$/.test(pid) && commandLine(pid).includes(word));
-}
-
-function commandLine(pid: string): string[] {
-  return readProc(pid, 'cmdline').split('\0');
-}
-
 /** Named files in shared memory that a process has mapped. */
 function sharedSegmentsOf(pid: string): string[] {
   return readProc(pid, 'maps').match(/\/dev\/shm\/\S+$/gm) ?? [];
-}
-
-function readProc(pid: string, name: string): string {
-  try {
-    return readFileSync(`/proc/${pid}/${name}`, 'utf8');
-  } catch {
-    // It has ended since it was listed.
-    return '';
-  }
-}
-
-async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 50));
 }

@@ -125,13 +125,13 @@ void different_blocks(Job& job) {
 /// A communicator whose deadline is a second.
 std::shared_ptr<cpu::CpuCommunicator> impatient(Job& job) {
   auto& world = static_cast<cpu::CpuCommunicator&>(*job.world.communicator);
-  std::shared_ptr<cpu::Transport> transport;
+  const auto transport = std::make_shared<std::unique_ptr<cpu::Transport>>();
   job.stream.enqueue([&](const Cancelled& cancelled) {
     world.meet(announce("split"), cancelled);
-    transport = world.transport().split(0, 0);
+    world.wait(world.transport().split(0, 0, *transport), cancelled, transport);
   });
   finish(job.stream);
-  return std::make_shared<cpu::CpuCommunicator>(transport, milliseconds(1000));
+  return std::make_shared<cpu::CpuCommunicator>(std::move(*transport), milliseconds(1000));
 }
 
 void late_rank(Job& job) {

@@ -79,6 +79,7 @@ int play(const std::string& scenario) {
   finish(stream);
   if (rank == 1) {
     if (scenario == "fails") close_world(7);
+    if (scenario == "fails-with-256") close_world(256);
     if (scenario == "killed") raise(SIGKILL);
     if (scenario == "vanishes") _exit(0);
     if (scenario == "leaves") {
@@ -127,6 +128,7 @@ int main(int count, char** arguments) {
   ends("all end well: 0, and nothing is said", "clean", is(0), true);
   ends("one still waits for the others as all end: 0, and nothing is said", "pending", is(0), true);
   ends("one fails while others wait: its code", "fails", is(7));
+  ends("one fails with a code that a host reads as 0: 1", "fails-with-256", is(1));
   ends("one fails in the middle of an operation of its own: its code", "exits-in-collective", is(9));
   ends("one leaves early: the others' code, though it is already finalizing", "leaves", is(3));
   ends("one is killed: the job ends", "killed", failure);

@@ -34,7 +34,7 @@ class WindowOnlyTransport final : public cpu::Transport {
     throw no_messages();
   }
   Pending barrier() override { throw no_messages(); }
-  std::unique_ptr<Transport> split(int, int) override { throw no_messages(); }
+  Pending split(int, int, std::unique_ptr<Transport>&) override { throw no_messages(); }
 
  private:
   static std::logic_error no_messages() { return std::logic_error("this team passes no messages"); }

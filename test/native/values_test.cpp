@@ -164,8 +164,14 @@ void check_non_finite() {
         CHECK(measured.scalars[measured.at.rank()] == 2);
         CHECK(measured.scalars[measured.at.parameter()] == 8);
         CHECK(measured.coefficient(0) == 0);
+        if (counted) CHECK(std::isnan(bad) ? std::isnan(measured.norm()) : std::isinf(measured.norm()));
       }
     }
+  }
+  // A NaN is no lesser than the numbers around it, wherever it stands.
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  for (const std::vector<float>& elements : {std::vector{nan, 7.0F}, std::vector{7.0F, nan}}) {
+    CHECK(std::isnan(measure(elements, NormKind::Infinity).norm()));
   }
 }
 

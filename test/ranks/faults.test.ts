@@ -126,6 +126,13 @@ describe('faults on two ranks', () => {
     }
   });
 
+  it('tells which rank has no memory', () => {
+    for (const [rank, error] of errors(outcomes['moreMemoryThanThereIs']).entries()) {
+      expect(error).to.include({ code: 'OUT_OF_MEMORY', rank });
+      expect(error.message).to.match(new RegExp(`^rank ${rank}: .`));
+    }
+  });
+
   it('finds out collectives of different sizes and shows both', () => {
     for (const { code, message } of values<Refusal>(outcomes['collectivesOfDifferentSizes'])) {
       expect(code).to.equal('OPERATION_MISMATCH');

@@ -1,12 +1,6 @@
 import { expect } from 'chai';
 import { job, type Outcome, values } from '../support/job.js';
-
-interface Refusal {
-  readonly code: string;
-  readonly message: string;
-  readonly parameter: string;
-  readonly rank: number;
-}
+import type { Refusal } from '../support/refusal.js';
 
 describe('a gradient that is missing, on two ranks', () => {
   let outcomes: Record<string, Outcome[]>;
@@ -45,8 +39,20 @@ describe('a gradient that is missing, on two ranks', () => {
     }
   });
 
-  it('is none where nothing was accumulated at all: the step is one of zeros', () => {
-    const expected = { gradNorm: 0, skipped: false, steps: 1 };
-    expect(values(outcomes['noGradientAtAll'])).to.deep.equal([expected, expected]);
+  it('stops a step on nothing at all: after no accumulate, and after one of an empty or exhausted list', () => {
+    for (const [rank, result] of values<{ refusals: Refusal[]; untouched: number[]; decayed: number[] }>(
+      outcomes['noGradientAtAll'],
+    ).entries()) {
+      expect(result.refusals).to.have.length(6);
+      for (const refusal of result.refusals) {
+        expect(refusal).to.include({ code: 'GRADIENT_MISSING', parameter: 'a', rank });
+        expect(refusal.message).to.match(
+          /parameter a \(and of 1 other\) was not accumulated since the last step; nothing has been done/,
+        );
+      }
+      expect(result.untouched).to.deep.equal([0, 1, 1, 1, 1]);
+      // A gradient of zeros is one: lr 0.5 and a decay of 0.5 leave 3/4 of the weights.
+      expect(result.decayed).to.deep.equal([1, 0.75, 0.75, 0.75, 0.75]);
+    }
   });
 });

@@ -1,14 +1,35 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { trainCommand } from '../../examples/glm4-moe/options.js';
 
 const root = new URL('../../../', import.meta.url);
 const read = (file: string) => readFileSync(new URL(file, root), 'utf8');
+const filesUnder = (folder: string, pattern: RegExp) =>
+  readdirSync(fileURLToPath(new URL(folder, root)), { recursive: true, encoding: 'utf8' })
+    .filter((name) => pattern.test(name))
+    .map((name) => join(folder, name));
 
 describe('the README', () => {
   it('shows the example as it stands', () => {
     const [, shown] = /```js\n([\s\S]*?)```/.exec(read('README.md'))!;
     expect(shown).to.equal(read('examples/train.mjs'));
+  });
+
+  it('has every environment variable that foldstep, its build and its set-up read in its table, and no other', () => {
+    const sources = [
+      ...['lib', 'native'].flatMap((folder) => filesUnder(folder, /\.(?:ts|[ch]pp|cuh?)$/)),
+      ...['build-native.mjs', 'get-nccl.mjs', 'setup.sh'].map((file) => `scripts/${file}`),
+    ];
+    // process.env['X'] in JavaScript, a string in C++, ${X:-} in the shell
+    const known = sources.flatMap((file) =>
+      [...read(file).matchAll(/process\.env\['(FOLDSTEP_\w+)'\]|"(FOLDSTEP_\w+)"|\$\{(FOLDSTEP_\w+)/g)].map(
+        ([, script, native, shell]) => script ?? native ?? shell,
+      ),
+    );
+    const rows = [...read('README.md').matchAll(/^\| `(FOLDSTEP_\w+)` \|/gm)].map(([, name]) => name);
+    expect(rows).to.have.members([...new Set(known)]);
   });
 });
 

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { DeviceKind } from '../../device/device.js';
+import { describeEnding } from '../../launch/ending.js';
 import { runJob } from '../../launch/job.js';
 import { copyBandwidth } from '../copy-bandwidth.js';
 import { BenchmarkFailure } from '../failure.js';
@@ -58,12 +59,12 @@ async function runRanks(task: BoundaryTask): Promise<BoundarySamples[]> {
   const folder = mkdtempSync(join(tmpdir(), 'foldstep-bench-'));
   try {
     const file = join(folder, 'samples.json');
-    const code = await runJob({
+    const ending = await runJob({
       ranks: task.ranks,
       script: [RANK_PROGRAM, JSON.stringify(task), file],
       onLine: (line) => process.stderr.write(`${line}\n`),
     });
-    if (code !== 0) throw new BenchmarkFailure(`the job of ${task.ranks} ranks ended with exit code ${code}`);
+    if (ending.code !== 0) throw new BenchmarkFailure(`on ${task.ranks} ranks, ${describeEnding(ending)}`);
     return JSON.parse(readFileSync(file, 'utf8')) as BoundarySamples[];
   } finally {
     rmSync(folder, { recursive: true, force: true });

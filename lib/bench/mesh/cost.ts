@@ -80,7 +80,7 @@ export function normCostOf(mesh: Mesh): Traffic {
   const node = nodeOf(mesh, rank);
   const recorder = new Recorder(rank, mesh.world, new PlannedTeams(rank, node));
   const accumulators = recorder.allocate(4 * placement.accumulators).view('float32');
-  const settings = { p: 2, groups: groupNames(layout), maxNorm: 1, groupMaxNorms: {} };
+  const settings = { p: 2, groups: groupNames(layout), maxNorm: 1, groupMaxNorms: new Map<string, number>() };
   new GlobalNorm(recorder.device, placement, settings, accumulators).enqueue(NO_STREAM);
   return trafficOf(recorder.take(), node);
 }

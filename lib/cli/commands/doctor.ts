@@ -2,9 +2,10 @@ import { Command } from 'commander';
 import { examineAddon, examineMpi } from '../doctor/backend.js';
 import type { Finding } from '../doctor/finding.js';
 import { examineGpu } from '../doctor/gpu.js';
-import { examineNode, examineProcessors, examineSharedMemory } from '../doctor/host.js';
+import { examineNode, examineProcessors, examineSharedMemory, examineUser } from '../doctor/host.js';
 import { EXIT_FAILED, EXIT_OK } from '../exit-codes.js';
 import { packageManifest } from '../package-manifest.js';
+import { printable } from '../printable.js';
 
 export function doctorCommand(): Command {
   return new Command('doctor')
@@ -25,6 +26,7 @@ async function doctor({ json }: { json?: true }): Promise<void> {
     ...(addonLoads ? await examineMpi() : []),
     ...examineProcessors(),
     examineSharedMemory(),
+    examineUser(),
     ...(addonLoads ? examineGpu() : []),
   ];
   const ready = findings.every(({ ok, optional }) => ok || optional);
@@ -38,7 +40,7 @@ async function doctor({ json }: { json?: true }): Promise<void> {
 function textOf(version: string, ready: boolean, findings: readonly Finding[]): string {
   const width = Math.max(...findings.map(({ name }) => name.length));
   const lines = findings.flatMap(({ name, ok, found, mend }) => {
-    const line = `${ok ? 'ok     ' : 'missing'}  ${name.padEnd(width)}  ${found}`;
+    const line = `${ok ? 'ok     ' : 'missing'}  ${name.padEnd(width)}  ${printable(found)}`;
     return mend === undefined ? [line] : [line, `${' '.repeat(width + 11)}-> ${mend}`];
   });
   const verdict = ready ? 'Jobs can run on this host.' : 'No job can run on this host until that is mended.';

@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { FoldstepError } from '../../errors.js';
+import { GO_OUTSIDE, insideRank } from '../../launch/inside-rank.js';
 import { runJob } from '../../launch/job.js';
 import { findLauncher, INSTALL_MPI } from '../../launch/launcher.js';
 import type { Finding, ProbeAnswer } from './finding.js';
@@ -28,6 +29,10 @@ export function examineAddon(): Finding[] {
 
 /** The launcher, and whether two ranks that it starts find each other. */
 export async function examineMpi(): Promise<Finding[]> {
+  const inside = insideRank();
+  if (inside !== undefined) {
+    return [{ name: 'MPI launcher', ok: false, optional: true, found: inside, mend: GO_OUTSIDE }];
+  }
   const lines: string[] = [];
   let launcher: string;
   try {

@@ -45,6 +45,16 @@ export function examineSharedMemory(): Finding {
   }
 }
 
+/** Who the ranks would run as. */
+export function examineUser(): Finding {
+  const base = { name: 'user', ok: true, optional: true };
+  if (process.getuid?.() !== 0) return { ...base, found: `${process.getuid?.()}` };
+  return {
+    ...base,
+    found: 'root, as whom ranks may run: the launcher, which refuses that, is told to allow it',
+  };
+}
+
 function cpuFlags(): string[] {
   try {
     return /^flags\s*:(.*)$/m.exec(readFileSync('/proc/cpuinfo', 'utf8'))?.[1]?.trim().split(' ') ?? [];

@@ -65,8 +65,9 @@ Transport::Pending AloneTransport::barrier() {
   return done();
 }
 
-std::unique_ptr<Transport> AloneTransport::split(int, int) {
-  return std::make_unique<AloneTransport>(world_rank_);
+Transport::Pending AloneTransport::split(int, int, std::unique_ptr<Transport>& part) {
+  part = std::make_unique<AloneTransport>(world_rank_);
+  return done();
 }
 
 }  // namespace foldstep::cpu

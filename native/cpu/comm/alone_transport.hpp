@@ -29,7 +29,7 @@ class AloneTransport final : public Transport {
                      const std::vector<std::size_t>& receive_bytes,
                      const std::vector<std::size_t>& receive_offsets) override;
   Pending barrier() override;
-  std::unique_ptr<Transport> split(int color, int key) override;
+  Pending split(int color, int key, std::unique_ptr<Transport>& part) override;
 
  private:
   int world_rank_;

@@ -10,7 +10,7 @@
 #include "cpu/comm/abandoned.hpp"
 #include "cpu/comm/alone_transport.hpp"
 #include "cpu/comm/bf16_collectives.hpp"
-#include "cpu/comm/patience.hpp"
+#include "cpu/comm/completion.hpp"
 #include "cpu/comm/rendezvous.hpp"
 #include "runtime/collective_checks.hpp"
 
@@ -101,22 +101,7 @@ void CpuCommunicator::wait(Transport::Pending pending, const Cancelled& cancelle
                            std::shared_ptr<const void> buffers) {
   guarded([&] {
     try {
-      for (Patience patience(deadline_); !pending->test(); patience.pause()) {
-        const int self = state_->world_ranks[rank()];
-        if (cancelled.load(std::memory_order_relaxed)) {
-          throw Error(Code::Aborted,
-                      "the stream was closed in the middle of a collective of rank " + std::to_string(self),
-                      self);
-        }
-        if (patience.expired()) {
-          throw Error(Code::DeadlineExceeded,
-                      "rank " + std::to_string(self) +
-                          " met the other members, but the collective did not end within " +
-                          std::to_string(deadline_.count()) +
-                          " ms: one of them has failed, or the network is too slow for the deadline",
-                      self);
-        }
-      }
+      Completion(world_ranks(), rank(), deadline_).wait_for(*pending, cancelled);
     } catch (...) {
       struct Unfinished {
         std::shared_ptr<Transport> transport;
@@ -223,8 +208,10 @@ void CpuCommunicator::all_to_all(Stream& stream, Span source, const Blocks& send
 void CpuCommunicator::split(Stream& stream, int color, int key,
                             std::function<void(std::shared_ptr<Communicator>)> done) {
   check_color({"split", world_ranks()[rank()]}, color);
-  enqueue_met(stream, announce("split"), [=](CpuCommunicator& self, const Cancelled&) {
-    std::shared_ptr<Transport> part = self.transport_->split(color, key);
+  enqueue_met(stream, announce("split"), [=](CpuCommunicator& self, const Cancelled& cancelled) {
+    const auto made = std::make_shared<std::unique_ptr<Transport>>();
+    self.wait(self.transport_->split(color, key, *made), cancelled, made);
+    std::shared_ptr<Transport> part = std::move(*made);
     if (part->size() == 1) part = std::make_shared<AloneTransport>(part->world_ranks()[0]);
     done(std::make_shared<CpuCommunicator>(std::move(part), self.deadline_));
   });

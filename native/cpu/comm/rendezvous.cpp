@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "cpu/comm/abandoned.hpp"
+#include "cpu/comm/awaited.hpp"
 #include "cpu/comm/patience.hpp"
 #include "runtime/error.hpp"
 
@@ -16,12 +17,6 @@ constexpr int announcement_tag = 32001;
 /// An announcement sent just before its sender left may be overtaken by the goodbye, which goes another way.
 constexpr std::chrono::milliseconds farewell_grace{100};
 
-std::string list_ranks(const std::vector<int>& ranks) {
-  std::string text = ranks.size() == 1 ? "rank " : "ranks ";
-  for (std::size_t i = 0; i < ranks.size(); ++i) text += (i == 0 ? "" : ", ") + std::to_string(ranks[i]);
-  return text;
-}
-
 }  // namespace
 
 struct Rendezvous::Round {
@@ -29,7 +24,7 @@ struct Rendezvous::Round {
   std::vector<Announcement> outgoing;
   std::vector<Announcement> incoming;
   std::vector<Transport::Pending> receives;  // by member; null once it has come
-  std::vector<Transport::Pending> sends;
+  std::vector<Transport::Pending> sends;     // by member; null once it is under way by itself
 
   const Announcement& intent() const { return outgoing[static_cast<std::size_t>(transport->rank())]; }
 };
@@ -111,6 +106,7 @@ void Rendezvous::exchange(const std::vector<Announcement>& outgoing, const Accep
   round->outgoing = outgoing;
   round->incoming.resize(outgoing.size());
   round->receives.resize(outgoing.size());
+  round->sends.resize(outgoing.size());
   try {
     // Everyone begins with its right-hand neighbour, so that no member is everybody's first.
     for (int step = 1; step < size; ++step) {
@@ -120,8 +116,7 @@ void Rendezvous::exchange(const std::vector<Announcement>& outgoing, const Accep
     }
     for (int step = 1; step < size; ++step) {
       const int to = (transport_->rank() + step) % size;
-      round->sends.push_back(
-          transport_->send(&round->outgoing[to], sizeof(Announcement), to, announcement_tag));
+      round->sends[to] = transport_->send(&round->outgoing[to], sizeof(Announcement), to, announcement_tag);
     }
     collect(*round, accept, cancelled);
   } catch (...) {
@@ -132,16 +127,22 @@ void Rendezvous::exchange(const std::vector<Announcement>& outgoing, const Accep
 
 void Rendezvous::collect(Round& round, const Accept& accept, const Cancelled& cancelled) {
   std::vector<std::chrono::nanoseconds> left_at(round.receives.size(), std::chrono::nanoseconds::max());
-  std::size_t missing = round.receives.size() - 1;
+  std::size_t unreceived = round.receives.size() - 1;
+  std::size_t unsent = unreceived;
+  Lookout lookout;
   for (Patience patience(deadline_);; patience.pause()) {
     for (std::size_t member = 0; member < round.receives.size(); ++member) {
       if (round.receives[member] == nullptr || !round.receives[member]->test()) continue;
       round.receives[member] = nullptr;
-      --missing;
+      --unreceived;
       accept(static_cast<int>(member), round.incoming[member]);
     }
-    while (!round.sends.empty() && round.sends.back()->test()) round.sends.pop_back();
-    if (missing == 0 && round.sends.empty()) return;
+    for (Transport::Pending& send : round.sends) {
+      if (send == nullptr || !send->test()) continue;
+      send = nullptr;
+      --unsent;
+    }
+    if (unreceived == 0 && unsent == 0) return;
 
     if (cancelled.load(std::memory_order_relaxed)) {
       throw Error(Code::Aborted,
@@ -154,37 +155,45 @@ void Rendezvous::collect(Round& round, const Accept& accept, const Cancelled& ca
     for (std::size_t member = 0; member < round.receives.size(); ++member) {
       if (round.receives[member] == nullptr || !transport_->has_left(static_cast<int>(member))) continue;
       left_at[member] = std::min(left_at[member], patience.waited());
-      if (patience.waited() - left_at[member] < farewell_grace) continue;
-      const int peer = world_ranks_[member];
-      throw Error(Code::PeerExited,
-                  "rank " + std::to_string(peer) + " has exited, but rank " + std::to_string(self()) +
-                      " waits for it to " + describe(round.intent()) +
-                      "; every rank must enqueue the same operations before it ends",
-                  self(), peer);
+      if (patience.waited() - left_at[member] >= farewell_grace) {
+        fail_left(round, world_ranks_[member], " has exited");
+      }
     }
+    if (!lookout.is_due(patience.waited())) continue;
+    const int ended = lookout.find_ended(awaited(round), patience.waited());
+    if (ended >= 0) fail_left(round, ended, " has ended without a word");
   }
 }
 
+std::vector<int> Rendezvous::awaited(const Round& round) const {
+  std::vector<int> ranks;
+  for (const auto* messages : {&round.receives, &round.sends}) {
+    for (std::size_t member = 0; member < messages->size(); ++member) {
+      if ((*messages)[member] != nullptr) ranks.push_back(world_ranks_[member]);
+    }
+    if (!ranks.empty()) break;
+  }
+  return ranks;
+}
+
+void Rendezvous::fail_left(const Round& round, int peer, const char* how) const {
+  throw Error(Code::PeerExited,
+              "rank " + std::to_string(peer) + how + ", but rank " + std::to_string(self()) +
+                  " waits for it to " + describe(round.intent()) + account_for({peer}).text +
+                  "; every rank must enqueue the same operations before it ends",
+              self(), peer);
+}
+
 void Rendezvous::fail_late(const Round& round) const {
-  std::vector<int> late;
-  for (std::size_t member = 0; member < round.receives.size(); ++member) {
-    if (round.receives[member] != nullptr) late.push_back(world_ranks_[member]);
-  }
-  const std::string intent = describe(round.intent());
-  const std::string waited = std::to_string(deadline_.count()) + " ms";
-  if (late.empty()) {
-    throw Error(Code::DeadlineExceeded,
-                "rank " + std::to_string(self()) + " could not deliver its announcement of " + intent +
-                    " within " + waited,
-                self());
-  }
+  const std::vector<int> late = awaited(round);
+  const Account account = account_for(late);
   throw Error(Code::DeadlineExceeded,
-              list_ranks(late) + " did not come within " + waited + " to " + intent + ", for which rank " +
-                  std::to_string(self()) +
-                  " waits; every member must enqueue the same operations in the same order (a longer "
-                  "deadline helps if "
-                  "the others are only slow)",
-              self(), late.front());
+              list_ranks(late) + " did not come within " + std::to_string(deadline_.count()) + " ms to " +
+                  describe(round.intent()) + ", for which rank " + std::to_string(self()) + " waits" +
+                  account.text +
+                  "; every member must enqueue the same operations in the same order (a longer deadline "
+                  "helps if the others are only slow)",
+              self(), account.peer);
 }
 
 }  // namespace foldstep::cpu

@@ -37,6 +37,9 @@ class Rendezvous {
   void exchange(const std::vector<Announcement>& outgoing, const Accept& accept, const Cancelled& cancelled);
   void collect(Round& round, const Accept& accept, const Cancelled& cancelled);
   void check_same(const Announcement& mine, int member, const Announcement& theirs) const;
+  /// World ranks whose announcements have not come, else those that do not take this rank's.
+  std::vector<int> awaited(const Round& round) const;
+  [[noreturn]] void fail_left(const Round& round, int peer, const char* how) const;
   [[noreturn]] void fail_late(const Round& round) const;
   int self() const { return world_ranks_[static_cast<std::size_t>(transport_->rank())]; }
 

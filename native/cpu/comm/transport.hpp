@@ -14,6 +14,9 @@ class Request {
  public:
   virtual ~Request() = default;
   virtual bool test() = 0;
+  /// The members whose messages have not come or have not been taken; none where that cannot be told, as
+  /// inside a collective.
+  virtual std::vector<int> awaited() { return {}; }
 };
 
 /// One MPI communicator's nonblocking primitives, or those of a rank alone. No deadlines, no checks:
@@ -44,8 +47,8 @@ class Transport {
   virtual Pending barrier() = 0;
   /// The process of that rank has said goodbye (close_world(0)). What it sent before may still be under way.
   virtual bool has_left(int /*rank*/) { return false; }
-  /// Blocks; every rank of the communicator has been seen to arrive beforehand.
-  virtual std::unique_ptr<Transport> split(int color, int key) = 0;
+  /// Puts this rank's group into `part`, which stays in place as a buffer does.
+  virtual Pending split(int color, int key, std::unique_ptr<Transport>& part) = 0;
 };
 
 }  // namespace foldstep::cpu

@@ -18,6 +18,13 @@ class Batch final : public Request {
     std::erase_if(requests_, [](const Transport::Pending& request) { return request->test(); });
     return requests_.empty();
   }
+  std::vector<int> awaited() override {
+    std::vector<int> members;
+    for (const Transport::Pending& request : requests_) {
+      for (const int member : request->awaited()) members.push_back(member);
+    }
+    return members;
+  }
 
  private:
   std::vector<Transport::Pending> requests_;

@@ -1,10 +1,7 @@
 #include <mpi.h>
 
-#include <algorithm>
 #include <array>
-#include <chrono>
 #include <string>
-#include <thread>
 
 #include "cpu/mpi/mpi_library.hpp"
 #include "cpu/mpi/mpi_transport.hpp"
@@ -29,20 +26,10 @@ class Library final : public MpiLibrary {
     return whole.substr(0, whole.find_first_of(",\n"));
   }
 
-  void finalize(std::chrono::milliseconds deadline) override {
-    Session& session = Session::get();
-    session.say_goodbye();
-    // MPI_Finalize waits for the other ranks too, but without sleeping, and expects that no message is left.
-    const auto end = std::chrono::steady_clock::now() + deadline;
-    for (int rank = 0; rank < session.size() && std::chrono::steady_clock::now() < end;) {
-      if (rank == session.rank() || session.has_left(rank)) {
-        ++rank;
-      } else {
-        std::this_thread::sleep_for(std::chrono::microseconds(200));
-      }
-    }
-    session.close();
-  }
+  void say_goodbye() override { Session::get().say_goodbye(); }
+  bool has_left(int world_rank) override { return Session::get().has_left(world_rank); }
+  bool can_finalize() const override { return !Session::get().blocked(); }
+  void finalize() override { Session::get().close(); }
 
   [[noreturn]] void abort(int code) override { Session::get().abort(code); }
 };

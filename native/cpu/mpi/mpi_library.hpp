@@ -1,6 +1,5 @@
 #pragma once
 
-#include <chrono>
 #include <memory>
 #include <string>
 
@@ -19,9 +18,15 @@ class MpiLibrary {
   virtual std::unique_ptr<Transport> initialize() = 0;
   /// Name and version of the MPI library.
   virtual std::string version() const = 0;
-  /// Says goodbye to the other ranks, waits for theirs until the deadline, and finalizes MPI.
-  virtual void finalize(std::chrono::milliseconds deadline) = 0;
-  /// Ends the whole job.
+  /// Tells the other ranks that this one ends.
+  virtual void say_goodbye() = 0;
+  /// Whether that world rank has said goodbye.
+  virtual bool has_left(int world_rank) = 0;
+  /// False while a call that was given up is inside MPI.
+  virtual bool can_finalize() const = 0;
+  /// Finalizes MPI. Blocks until every rank does.
+  virtual void finalize() = 0;
+  /// Ends the whole job, also while another thread is inside MPI.
   [[noreturn]] virtual void abort(int code) = 0;
 };
 

@@ -7,6 +7,7 @@
 
 #include "cpu/mpi/session.hpp"
 #include "cpu/mpi/staged_request.hpp"
+#include "cpu/mpi/threaded_request.hpp"
 #include "runtime/error.hpp"
 
 namespace foldstep::cpu {
@@ -65,24 +66,22 @@ MPI_Op mpi_op(ReduceOp op) {
 
 /// Posts a message in pieces; an empty one is one empty piece.
 template <typename PostPiece>
-int post_pieces(std::size_t bytes, std::vector<MPI_Request>& under_way, PostPiece post_piece) {
+int post_pieces(std::size_t bytes, int member, UnderWay& under_way, PostPiece post_piece) {
   for (std::size_t i = 0; i < std::max<std::size_t>(1, pieces(bytes, byte_piece)); ++i) {
-    const int result = post_piece(i * byte_piece, length_of(i, bytes, byte_piece), &under_way.emplace_back());
+    const int result = post_piece(i * byte_piece, length_of(i, bytes, byte_piece), under_way.add(member));
     if (result != MPI_SUCCESS) return result;
   }
   return MPI_SUCCESS;
 }
 
-int post_send(const void* data, std::size_t bytes, int to, int tag, MPI_Comm comm,
-              std::vector<MPI_Request>& under_way) {
-  return post_pieces(bytes, under_way, [=](std::size_t offset, int length, MPI_Request* request) {
+int post_send(const void* data, std::size_t bytes, int to, int tag, MPI_Comm comm, UnderWay& under_way) {
+  return post_pieces(bytes, to, under_way, [=](std::size_t offset, int length, MPI_Request* request) {
     return MPI_Isend(at(data, offset), length, MPI_BYTE, to, tag, comm, request);
   });
 }
 
-int post_receive(void* data, std::size_t bytes, int from, int tag, MPI_Comm comm,
-                 std::vector<MPI_Request>& under_way) {
-  return post_pieces(bytes, under_way, [=](std::size_t offset, int length, MPI_Request* request) {
+int post_receive(void* data, std::size_t bytes, int from, int tag, MPI_Comm comm, UnderWay& under_way) {
+  return post_pieces(bytes, from, under_way, [=](std::size_t offset, int length, MPI_Request* request) {
     return MPI_Irecv(at(data, offset), length, MPI_BYTE, from, tag, comm, request);
   });
 }
@@ -133,26 +132,24 @@ MpiTransport::~MpiTransport() {
 }
 
 Transport::Pending MpiTransport::send(const void* data, std::size_t bytes, int to, int tag) {
-  return std::make_unique<StagedRequest>("MPI_Isend", 1,
-                                         [=, this](std::size_t, std::vector<MPI_Request>& under_way) {
-                                           return post_send(data, bytes, to, tag, comm_, under_way);
-                                         });
+  return std::make_unique<StagedRequest>("MPI_Isend", 1, [=, this](std::size_t, UnderWay& under_way) {
+    return post_send(data, bytes, to, tag, comm_, under_way);
+  });
 }
 
 Transport::Pending MpiTransport::receive(void* data, std::size_t bytes, int from, int tag) {
-  return std::make_unique<StagedRequest>("MPI_Irecv", 1,
-                                         [=, this](std::size_t, std::vector<MPI_Request>& under_way) {
-                                           return post_receive(data, bytes, from, tag, comm_, under_way);
-                                         });
+  return std::make_unique<StagedRequest>("MPI_Irecv", 1, [=, this](std::size_t, UnderWay& under_way) {
+    return post_receive(data, bytes, from, tag, comm_, under_way);
+  });
 }
 
 Transport::Pending MpiTransport::all_reduce(void* data, std::size_t count, DType type, ReduceOp op) {
   return std::make_unique<StagedRequest>(
       "MPI_Iallreduce", pieces(count, reduction_piece),
-      [=, this, element = mpi_type(type)](std::size_t i, std::vector<MPI_Request>& under_way) {
+      [=, this, element = mpi_type(type)](std::size_t i, UnderWay& under_way) {
         return MPI_Iallreduce(MPI_IN_PLACE, at(data, i * reduction_piece * size_of(type)),
                               length_of(i, count, reduction_piece), element, mpi_op(op), comm_,
-                              &under_way.emplace_back());
+                              under_way.add());
       });
 }
 
@@ -162,14 +159,13 @@ Transport::Pending MpiTransport::reduce_scatter(const void* source, void* target
   // contiguous.
   return std::make_unique<StagedRequest>(
       "MPI_Ireduce", pieces(count, reduction_piece),
-      [=, this, element = mpi_type(type)](std::size_t i, std::vector<MPI_Request>& under_way) {
+      [=, this, element = mpi_type(type)](std::size_t i, UnderWay& under_way) {
         const std::size_t begin = i * reduction_piece;
         for (int root = 0; root < size_; ++root) {
           const std::size_t part = static_cast<std::size_t>(root) * count;
-          const int result =
-              MPI_Ireduce(at(source, (part + begin) * size_of(type)), at(target, begin * size_of(type)),
-                          length_of(i, count, reduction_piece), element, mpi_op(op), root, comm_,
-                          &under_way.emplace_back());
+          const int result = MPI_Ireduce(
+              at(source, (part + begin) * size_of(type)), at(target, begin * size_of(type)),
+              length_of(i, count, reduction_piece), element, mpi_op(op), root, comm_, under_way.add());
           if (result != MPI_SUCCESS) return result;
         }
         return MPI_SUCCESS;
@@ -178,19 +174,18 @@ Transport::Pending MpiTransport::reduce_scatter(const void* source, void* target
 
 Transport::Pending MpiTransport::all_gather(const void* source, void* target, std::size_t bytes) {
   return std::make_unique<StagedRequest>(
-      "MPI_Iallgather", pieces(bytes, byte_piece),
-      [=, this](std::size_t i, std::vector<MPI_Request>& under_way) {
+      "MPI_Iallgather", pieces(bytes, byte_piece), [=, this](std::size_t i, UnderWay& under_way) {
         const int length = length_of(i, bytes, byte_piece);
         const std::byte* from = at(source, i * byte_piece);
         std::byte* to = at(target, i * byte_piece);
-        MPI_Request& request = under_way.emplace_back();
+        MPI_Request* const request = under_way.add();
         if (bytes <= byte_piece) {
-          return MPI_Iallgather(from, length, MPI_BYTE, to, length, MPI_BYTE, comm_, &request);
+          return MPI_Iallgather(from, length, MPI_BYTE, to, length, MPI_BYTE, comm_, request);
         }
         MPI_Datatype piece = MPI_DATATYPE_NULL;
         int result = create_strided(length, bytes, &piece);
         if (result != MPI_SUCCESS) return result;
-        result = MPI_Iallgather(from, length, MPI_BYTE, to, 1, piece, comm_, &request);
+        result = MPI_Iallgather(from, length, MPI_BYTE, to, 1, piece, comm_, request);
         MPI_Type_free(&piece);
         return result;
       });
@@ -198,9 +193,9 @@ Transport::Pending MpiTransport::all_gather(const void* source, void* target, st
 
 Transport::Pending MpiTransport::broadcast(void* data, std::size_t bytes, int root) {
   return std::make_unique<StagedRequest>(
-      "MPI_Ibcast", pieces(bytes, byte_piece), [=, this](std::size_t i, std::vector<MPI_Request>& under_way) {
+      "MPI_Ibcast", pieces(bytes, byte_piece), [=, this](std::size_t i, UnderWay& under_way) {
         return MPI_Ibcast(at(data, i * byte_piece), length_of(i, bytes, byte_piece), MPI_BYTE, root, comm_,
-                          &under_way.emplace_back());
+                          under_way.add());
       });
 }
 
@@ -210,47 +205,47 @@ Transport::Pending MpiTransport::all_to_all(const void* source, const std::vecto
                                             const std::vector<std::size_t>& receive_offsets) {
   // Messages rather than MPI_Ialltoallv, whose offsets are ints. The vectors are only read here, while
   // posting.
-  return std::make_unique<StagedRequest>(
-      "all-to-all", 1, [&, this](std::size_t, std::vector<MPI_Request>& under_way) {
-        for (int step = 1; step < size_; ++step) {
-          const int from = (rank_ + size_ - step) % size_;
-          const auto i = static_cast<std::size_t>(from);
-          if (receive_bytes[i] == 0) continue;
-          const int result = post_receive(at(target, receive_offsets[i]), receive_bytes[i], from,
-                                          all_to_all_tag, comm_, under_way);
-          if (result != MPI_SUCCESS) return result;
-        }
-        for (int step = 1; step < size_; ++step) {
-          const int to = (rank_ + step) % size_;
-          const auto i = static_cast<std::size_t>(to);
-          if (send_bytes[i] == 0) continue;
-          const int result =
-              post_send(at(source, send_offsets[i]), send_bytes[i], to, all_to_all_tag, comm_, under_way);
-          if (result != MPI_SUCCESS) return result;
-        }
-        const auto self = static_cast<std::size_t>(rank_);
-        if (send_bytes[self] != 0) {
-          std::memcpy(at(target, receive_offsets[self]), at(source, send_offsets[self]), send_bytes[self]);
-        }
-        return MPI_SUCCESS;
-      });
+  return std::make_unique<StagedRequest>("all-to-all", 1, [&, this](std::size_t, UnderWay& under_way) {
+    for (int step = 1; step < size_; ++step) {
+      const int from = (rank_ + size_ - step) % size_;
+      const auto i = static_cast<std::size_t>(from);
+      if (receive_bytes[i] == 0) continue;
+      const int result = post_receive(at(target, receive_offsets[i]), receive_bytes[i], from, all_to_all_tag,
+                                      comm_, under_way);
+      if (result != MPI_SUCCESS) return result;
+    }
+    for (int step = 1; step < size_; ++step) {
+      const int to = (rank_ + step) % size_;
+      const auto i = static_cast<std::size_t>(to);
+      if (send_bytes[i] == 0) continue;
+      const int result =
+          post_send(at(source, send_offsets[i]), send_bytes[i], to, all_to_all_tag, comm_, under_way);
+      if (result != MPI_SUCCESS) return result;
+    }
+    const auto self = static_cast<std::size_t>(rank_);
+    if (send_bytes[self] != 0) {
+      std::memcpy(at(target, receive_offsets[self]), at(source, send_offsets[self]), send_bytes[self]);
+    }
+    return MPI_SUCCESS;
+  });
 }
 
 Transport::Pending MpiTransport::barrier() {
-  return std::make_unique<StagedRequest>("MPI_Ibarrier", 1,
-                                         [this](std::size_t, std::vector<MPI_Request>& under_way) {
-                                           return MPI_Ibarrier(comm_, &under_way.emplace_back());
-                                         });
+  return std::make_unique<StagedRequest>("MPI_Ibarrier", 1, [this](std::size_t, UnderWay& under_way) {
+    return MPI_Ibarrier(comm_, under_way.add());
+  });
 }
 
 bool MpiTransport::has_left(int rank) {
   return Session::get().has_left(world_ranks_[static_cast<std::size_t>(rank)]);
 }
 
-std::unique_ptr<Transport> MpiTransport::split(int color, int key) {
-  MPI_Comm part = MPI_COMM_NULL;
-  Session::get().blocking_call("MPI_Comm_split", [&] { return MPI_Comm_split(comm_, color, key, &part); });
-  return std::make_unique<MpiTransport>(part);
+Transport::Pending MpiTransport::split(int color, int key, std::unique_ptr<Transport>& part) {
+  return std::make_unique<ThreadedRequest>([=, this, &part] {
+    MPI_Comm made = MPI_COMM_NULL;
+    Session::get().blocking_call("MPI_Comm_split", [&] { return MPI_Comm_split(comm_, color, key, &made); });
+    part = std::make_unique<MpiTransport>(made);
+  });
 }
 
 }  // namespace foldstep::cpu

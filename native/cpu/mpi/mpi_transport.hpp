@@ -36,7 +36,7 @@ class MpiTransport final : public Transport {
                      const std::vector<std::size_t>& receive_offsets) override;
   Pending barrier() override;
   bool has_left(int rank) override;
-  std::unique_ptr<Transport> split(int color, int key) override;
+  Pending split(int color, int key, std::unique_ptr<Transport>& part) override;
 
  private:
   MPI_Comm comm_;

@@ -116,7 +116,7 @@ void Session::abort(int code) {
   for (int attempt = 0; attempt < 500 && !mutex_.try_lock(); ++attempt) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
-  MPI_Abort(MPI_COMM_WORLD, code);
+  if (phase_ != Phase::Closed) MPI_Abort(MPI_COMM_WORLD, code);
   std::_Exit(code);
 }
 

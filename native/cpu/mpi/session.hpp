@@ -2,6 +2,7 @@
 
 #include <mpi.h>
 
+#include <atomic>
 #include <mutex>
 #include <vector>
 
@@ -28,7 +29,10 @@ class Session {
     std::unique_lock lock(mutex_);
     check_open();
     if (concurrent_) lock.unlock();
-    check(what, body());
+    ++blocked_;
+    const int result = body();
+    --blocked_;
+    check(what, result);
   }
 
   /// Errors: Code::MpiFailed.
@@ -36,6 +40,8 @@ class Session {
   /// Tells the other ranks that this one ends; poll has_left() for their goodbyes.
   void say_goodbye();
   bool has_left(int world_rank);
+  /// Whether a blocking call is still under way: MPI cannot be finalized beneath it.
+  bool blocked() const { return blocked_ > 0; }
   void close();
   [[noreturn]] void abort(int code);
 
@@ -47,7 +53,9 @@ class Session {
   void check(const char* what, int result) const;
 
   std::mutex mutex_;
-  enum class Phase { Unopened, Open, Closed } phase_ = Phase::Unopened;
+  enum class Phase { Unopened, Open, Closed };
+  std::atomic<Phase> phase_ = Phase::Unopened;
+  std::atomic<int> blocked_ = 0;
   bool concurrent_ = false;
   int rank_ = -1;
   std::vector<bool> left_;              // by world rank

@@ -38,8 +38,12 @@ std::optional<Stat> read_stat(pid_t pid) {
 }  // namespace
 
 ProcessIdentity ProcessIdentity::self() {
-  const auto stat = read_stat(getpid());
-  return {getpid(), stat ? stat->start_time : 0};
+  return of(getpid());
+}
+
+ProcessIdentity ProcessIdentity::of(pid_t pid) {
+  const auto stat = read_stat(pid);
+  return {pid, stat ? stat->start_time : 0};
 }
 
 bool ProcessIdentity::alive() const {
@@ -47,6 +51,11 @@ bool ProcessIdentity::alive() const {
   const auto stat = read_stat(pid);
   if (!stat || start_time == 0) return true;  // no /proc to ask: the process is there
   return stat->start_time == start_time && stat->state != 'Z' && stat->state != 'X';
+}
+
+bool ProcessIdentity::stopped() const {
+  const auto stat = read_stat(pid);
+  return stat && stat->start_time == start_time && (stat->state == 'T' || stat->state == 't');
 }
 
 }  // namespace foldstep::cpu

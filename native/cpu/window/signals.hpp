@@ -49,7 +49,8 @@ class Signals {
     /// Throws if this stream is being closed, or if a member that has not come never will.
     void check_absent(bool look_at_processes) const;
     [[noreturn]] void throw_failure_of(int peer) const;
-    [[noreturn]] void throw_late() const;
+    /// Throws, unless the last member has come at this very moment.
+    void give_up() const;
     SignalBlock::Channel& channel_of(int peer) const;
     int rank_of(int peer) const;
 

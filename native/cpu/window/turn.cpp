@@ -1,7 +1,9 @@
 #include <algorithm>
 #include <sstream>
 #include <string>
+#include <vector>
 
+#include "cpu/comm/awaited.hpp"
 #include "cpu/spin.hpp"
 #include "cpu/window/futex.hpp"
 #include "cpu/window/signals.hpp"
@@ -111,7 +113,7 @@ void Signals::Turn::sleep(int peer, Clock::time_point start) const {
     const auto now = Clock::now();
     check_absent(now >= next_process_check);
     if (now >= next_process_check) next_process_check = now + process_check_interval;
-    if (now - start >= signals_.context_->deadline) throw_late();
+    if (now - start >= signals_.context_->deadline) give_up();
 
     theirs.sleepers.fetch_add(1);
     const std::uint32_t seen = theirs.epoch.load();
@@ -149,21 +151,20 @@ void Signals::Turn::throw_failure_of(int peer) const {
   throw Error(static_cast<Code>(failure.code), failure.text.data(), rank_of(signals_.self_), failure.peer);
 }
 
-void Signals::Turn::throw_late() const {
+void Signals::Turn::give_up() const {
   const int self_rank = rank_of(signals_.self_);
-  std::string ranks;
-  int first = -1;
+  std::vector<int> late;
   for (const int peer : members_) {
-    if (has_come(peer)) continue;
-    if (first < 0) first = rank_of(peer);
-    ranks += (ranks.empty() ? "" : ", ") + std::to_string(rank_of(peer));
+    if (!has_come(peer)) late.push_back(rank_of(peer));
   }
+  if (late.empty()) return;
+  const Account account = account_for(late);
   std::ostringstream text;
   text << "rank " << self_rank << " waited "
-       << std::chrono::duration<double>(signals_.context_->deadline).count() << " s in vain for rank "
-       << ranks << " in " << mine_.text()
-       << "; see what that rank does, or give it longer with a larger deadline";
-  throw Error(Code::DeadlineExceeded, text.str(), self_rank, first);
+       << std::chrono::duration<double>(signals_.context_->deadline).count() << " s in vain for "
+       << list_ranks(late) << " in " << mine_.text() << account.text
+       << "; see what becomes of that, or give a longer deadline";
+  throw Error(Code::DeadlineExceeded, text.str(), self_rank, account.peer);
 }
 
 }  // namespace foldstep::cpu

@@ -219,3 +219,7 @@ export async function collectivesOfDifferentSizes(device: Device) {
   const buffer = device.allocate(4096);
   return refusal(half.allReduce(buffer.view('float32', 0, 100 + device.rank)));
 }
+
+export async function moreMemoryThanThereIs(device: Device) {
+  device.allocate(2 ** 52);
+}

@@ -1,19 +1,9 @@
 import type { Device } from '#lib/device/device.js';
-import { FoldstepError } from '#lib/errors.js';
+import { adamw } from '#lib/update/adam.js';
 import { fold, write } from '../../support/fold.js';
+import { refusal } from '../../support/refusal.js';
 
 const w = (name: string, size = 4) => ({ name, shape: [size], family: 'dense' as const });
-
-async function refusal(action: () => Promise<unknown>) {
-  try {
-    await action();
-  } catch (error) {
-    if (!(error instanceof FoldstepError)) throw error;
-    const { code, message, parameter, rank } = error;
-    return { code, message, parameter, rank };
-  }
-  throw new Error('nothing was refused');
-}
 
 export async function neverWritten(device: Device) {
   using optimizer = await fold(device, { tp: 2 }, [w('a'), w('b'), w('c'), w('none', 0)]);
@@ -44,7 +34,25 @@ export async function notAccumulated(device: Device) {
 }
 
 export async function noGradientAtAll(device: Device) {
-  using optimizer = await fold(device, { tp: 2 }, [w('a'), w('b')]);
-  const { gradNorm, skipped } = await optimizer.step();
-  return { gradNorm, skipped, steps: optimizer.stepCount };
+  const update = adamw({ lr: 0.5, weightDecay: 0.5 });
+  using optimizer = await fold(device, { tp: 2 }, [w('a'), w('b'), w('none', 0)], { update });
+  optimizer.load('a', new Float32Array(4).fill(1));
+  const exhausted = ['a', 'b'].values();
+  for (const _ of exhausted);
+  const refusals: unknown[] = [];
+  for (const attempt of [
+    () => optimizer.step(),
+    () => optimizer.reduce(),
+    () => optimizer.accumulate([]).then(() => optimizer.step()),
+    () => optimizer.accumulate(exhausted).then(() => optimizer.step()),
+    () => optimizer.accumulate(['none']).then(() => optimizer.step()),
+  ]) {
+    refusals.push(await refusal(attempt));
+  }
+  const untouched = [optimizer.stepCount, ...(await optimizer.consolidate('a'))];
+  write(optimizer, { a: 0, b: 0 });
+  await optimizer.accumulate();
+  await optimizer.step();
+  refusals.push(await refusal(() => optimizer.step()));
+  return { refusals, untouched, decayed: [optimizer.stepCount, ...(await optimizer.consolidate('a'))] };
 }

@@ -28,7 +28,9 @@ describe('a device alone', () => {
   it('refuses options that are none', async () => {
     await refusal('INVALID_ARGUMENT', () => init({ device: 'tpu' as 'cpu' }));
     await refusal('INVALID_ARGUMENT', () => init({ launcher: 'slurm' as 'mpi' }));
-    await refusal('INVALID_ARGUMENT', () => init({ deadlineMs: 0 }));
+    for (const deadlineMs of [0, -1, 0.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53, '1000' as never]) {
+      await refusal('INVALID_ARGUMENT', () => init({ deadlineMs }));
+    }
     await refusal('INVALID_ARGUMENT', () => init({ threads: 1.5 }));
   });
 

@@ -117,7 +117,7 @@ describe('disposal', () => {
     );
     // The constructor gives an empty object, and methods do not work on others' objects.
     const Memory = memory.constructor as new () => typeof memory;
-    expect(codeOf(() => new Memory().arrayBuffer())).to.equal('DISPOSED');
+    expect(codeOf(() => new Memory().arrayBuffer(0, 0))).to.equal('DISPOSED');
     expect(() => (memory.arrayBuffer as () => unknown).call(stream)).to.throw(TypeError);
     memory.release();
     stream.release();

@@ -32,6 +32,30 @@ describe('memory that others own, and copies', () => {
     expect(askew.view('float32', 2).length).to.equal(3);
   });
 
+  it('is refused where there is none', async () => {
+    const page = 4096n;
+    const { pointer } = device.allocate(4096).view('uint8');
+    const nowhere: [bigint, number][] = [
+      [0n, 16],
+      [0n, 0],
+      [16n, 16],
+      [-16n, 16],
+      [2n ** 64n, 16],
+      [2n ** 64n - 16n, 16],
+      [2n ** 64n - 16n, 32],
+      [2n ** 63n, 16],
+      [pointer, Number.MAX_SAFE_INTEGER],
+      [pointer, 2 ** 46],
+      [page, 1],
+    ];
+    for (const [address, bytes] of nowhere) {
+      await refusal('INVALID_ARGUMENT', () => Buffer.from(device, address, bytes));
+    }
+    await refusal('INVALID_ARGUMENT', () => Buffer.from(device, Number(pointer) as never, 16));
+    expect(Buffer.from(device, pointer + page - 1n, 1).bytes).to.equal(1);
+    expect(Buffer.from(device, pointer, 0).bytes).to.equal(0);
+  });
+
   it('begins where a view says', () => {
     const buffer = device.allocate(64);
     expect(buffer.view('float32', 16).pointer - buffer.view('uint8').pointer).to.equal(16n);
@@ -88,6 +112,9 @@ describe('memory that others own, and copies', () => {
         init({ device: 'cuda', launcher: 'none' }),
       );
       expect(message).to.contain('/nowhere/foldstep_cuda.so is not built').and.to.contain('doctor');
+      process.env['FOLDSTEP_CUDA_PLUGIN'] = 'libc.so.6';
+      const relative = await refusal('DEVICE_UNAVAILABLE', () => init({ device: 'cuda', launcher: 'none' }));
+      expect(relative.message).to.contain(`${process.cwd()}/libc.so.6 is not built`);
     } finally {
       delete process.env['FOLDSTEP_CUDA_PLUGIN'];
     }

@@ -60,7 +60,7 @@ describe('flat layouts', () => {
     expect(refusal(() => bucket!.shard(2)).code).to.equal('INVALID_ARGUMENT');
   });
 
-  it('have one bucket per grid and lane rule, in order of first appearance', () => {
+  it('have one bucket per grid and correction, in order of first appearance', () => {
     const { buckets } = layout(
       [
         { name: 'gate', shape: [8], family: 'router' },
@@ -74,7 +74,7 @@ describe('flat layouts', () => {
     expect(buckets.map(({ key, dataAxis, shards }) => [key, dataAxis, shards])).to.deep.equal([
       ['dense:average', 'dp', 4],
       ['expert:divide', 'edp', 2],
-      ['native-expert:skip', 'edp', 4],
+      ['native-expert:skip:etp', 'edp', 4],
       ['dense:skip', 'dp', 4],
     ]);
     expect(buckets[0]!.entries.map(({ parameter }) => parameter.name)).to.deep.equal(['gate', 'norm']);

@@ -60,8 +60,8 @@ describe('reductions', () => {
     ['router-partial', 'sum', [], { axes: ['tp'], scale: 1 }, 'dp'],
     ['sequence-norm', 'average', [], half, 'dp'],
     ['tensor-sharded', 'skip', [tp], { axes: [], scale: 1 }, 'dp'],
-    ['expert', 'divide', [ep], { axes: [], scale: 1 / 2 }, 'edp'],
-    ['native-expert', 'skip', [ep], { axes: [], scale: 1 }, 'edp'],
+    ['expert', 'divide', [ep, etp], { axes: [], scale: 1 / 2 }, 'edp'],
+    ['native-expert', 'skip', [ep, etp], { axes: [], scale: 1 }, 'edp'],
   ];
   for (const [family, rule, partition, correction, dataAxis] of rows) {
     it(`of ${family}: ${rule} over tensor lanes, then a sum over ${dataAxis} by the dense dp`, () => {
@@ -72,6 +72,20 @@ describe('reductions', () => {
       expect(subject.dataReduction).to.deep.equal({ axes: [dataAxis], scale: 1 / 4 });
     });
   }
+
+  it('average copies along every axis that no rule covers, and leave axes of size 1 out', () => {
+    const correction = (family: Family, partition: ParameterSpec['partition'], sizes?: MeshSizes) =>
+      parameter({ family, partition: partition ?? [] }, sizes).correction;
+    // The lanes' tp of 2, times etp 2, times ep 2 where these hold copies.
+    expect(correction('expert', [ep])).to.deep.equal({ axes: ['etp'], scale: 1 / 4 });
+    expect(correction('expert', [etp])).to.deep.equal({ axes: ['ep'], scale: 1 / 4 });
+    expect(correction('expert', [])).to.deep.equal({ axes: ['etp', 'ep'], scale: 1 / 8 });
+    expect(correction('expert', [ep], { world: 8, tp: 2, ep: 4 })).to.deep.equal({ axes: [], scale: 1 / 2 });
+    // A native grid has the etp of the dense tp, which is 2, unless it is given sizes of its own.
+    expect(correction('native-expert', [])).to.deep.equal({ axes: ['etp'], scale: 1 / 2 });
+    const native = { world: 12, native: { ep: 3, etp: 4 } };
+    expect(correction('native-expert', [], native)).to.deep.equal({ axes: ['etp', 'ep'], scale: 1 / 12 });
+  });
 
   it('of sequence-norm sum partial gradients under sequence parallelism', () => {
     const spec: ParameterSpec = { name: 'n', shape: [4], family: 'sequence-norm' };

@@ -113,6 +113,8 @@ describe('reading a case', () => {
     expect(refusalWith('parameters.1.partition.0.axis', 'tp')).to.match(/parameters\[1\]: .*tp/);
     expect(refusalWith('parameters.1.shape', [3, 2])).to.match(/parameters\[1\]: .*ep = 4/);
     expect(refusalWith('parameters.1.name', 'w')).to.match(/parameters\[1\]\.name: w is there twice/);
+    expect(refusalWith('optimizer.eps', 1e-46)).to.match(/optimizer: eps must be a finite number of more/);
+    expect(refusalWith('optimizer.lr', 1e308)).to.match(/optimizer: lr must be a finite number from 0/);
     expect(refusalWith('expected.steps.length', 2)).to.match(
       /expected\.steps has 2 entries, training\.steps is 3/,
     );

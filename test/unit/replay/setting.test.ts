@@ -22,10 +22,10 @@ describe('settings of a replay', () => {
   it('are refused with what there is', () => {
     expect(() => settingsOf({ path: 'fast' }, 1)).to.throw(
       FoldstepError,
-      /--path may be auto, direct, .*, not "fast"/,
+      /--path may be auto, direct, .*, not 'fast'/,
     );
     expect(() => settingsOf({ correct: '' }, 1)).to.throw(FoldstepError, /--correct may be microbatch, step/);
-    expect(() => settingsOf({ zero: '3' }, 1)).to.throw(FoldstepError, /--zero may be 0, 1, 2, not "3"/);
-    expect(() => settingsOf({ zero: '1.0' }, 1)).to.throw(FoldstepError, /not "1.0"/);
+    expect(() => settingsOf({ zero: '3' }, 1)).to.throw(FoldstepError, /--zero may be 0, 1, 2, not '3'/);
+    expect(() => settingsOf({ zero: '1.0' }, 1)).to.throw(FoldstepError, /not '1.0'/);
   });
 });

@@ -121,13 +121,13 @@ describe('writing safetensors', () => {
     refused([['\ud800', scalar]], 'INVALID_ARGUMENT', /half a character/);
     refused([['a', scalar]], 'INVALID_ARGUMENT', /metadata step must be text; it is 3/, { step: 3 });
     for (const none of [null, 7, {}]) {
-      refused(none as never, 'INVALID_ARGUMENT', /tensors must be a Map or a list of \[name, tensor\]/);
+      refused(none as never, 'INVALID_ARGUMENT', /tensors must be a list or/);
       refused([none as never], 'INVALID_ARGUMENT', /must come as \[name, tensor\]/);
     }
     for (const none of [undefined, null, 7])
       refused([['a', none]], 'INVALID_ARGUMENT', /a: it must be an object/);
     for (const shape of [undefined, null, 7n, '1', [1n], [Symbol('one')]]) {
-      refused([['a', { ...scalar, shape }]], 'INVALID_SHAPE', /a: its shape must be a list of sizes/);
+      refused([['a', { ...scalar, shape }]], 'INVALID_SHAPE', /a: its shape must be/);
     }
     expect(readFileSync(file, 'utf8')).to.equal('as it was');
     expect(readdirSync(scratch.folder)).to.deep.equal(['model.safetensors']);

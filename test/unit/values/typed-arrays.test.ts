@@ -1,6 +1,6 @@
 import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
-import { typedArray } from '#lib/typed-arrays.js';
+import { typedArray, unshared } from '#lib/typed-arrays.js';
 
 describe('typedArray', () => {
   it('gives an array over the same memory', () => {
@@ -42,5 +42,23 @@ describe('typedArray', () => {
       expect(typedArray(value, 'Float32Array')).to.equal(undefined);
     }
     expect(typedArray(Float64Array.of(1), 'Float32Array', 'Uint16Array')).to.equal(undefined);
+  });
+});
+
+describe('unshared', () => {
+  it('copies what lies in shared memory, of whatever realm, and nothing else', () => {
+    const values = Float32Array.of(1, 2);
+    expect(unshared(values)).to.equal(values);
+    const code =
+      '(() => { const a = new Float32Array(new SharedArrayBuffer(16), 8); a.set([1, 2]); return a; })()';
+    for (const shared of [
+      new Float32Array(new SharedArrayBuffer(8)),
+      runInNewContext(code) as Float32Array,
+    ]) {
+      shared.set([1, 2]);
+      const copy = unshared(shared);
+      shared.fill(3);
+      expect([...copy]).to.deep.equal([1, 2]);
+    }
   });
 });
