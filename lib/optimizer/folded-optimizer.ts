@@ -139,9 +139,11 @@ export class FoldedOptimizer {
     const arena = what === 'master' ? arenas.masters : arenas.moments[rule.states.indexOf(what)];
     if (!arena) {
       const known = ['master', 'accumulated', ...rule.states].join(', ');
-      throw new FoldstepError('INVALID_ARGUMENT', `this optimizer has no ${show(what)}; it has ${known}`, {
-        parameter: name,
-      });
+      throw new FoldstepError(
+        'INVALID_ARGUMENT',
+        `this optimizer has no ${showName(what)}; it has ${known}`,
+        { parameter: name },
+      );
     }
     return seen(shardOf(arena, placement, entry, placement.ownBase));
   }

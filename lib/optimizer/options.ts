@@ -136,7 +136,6 @@ function boundsOf(groupMaxNorms: Readonly<Record<string, number>>): ReadonlyMap<
 
 function oneOf<T>(name: string, value: T, allowed: readonly T[]): void {
   if (allowed.includes(value)) return;
-
   throw new FoldstepError(
     'INVALID_ARGUMENT',
     `${name} must be one of ${allowed.map(show).join(', ')}; it is ${show(value)}`,

@@ -84,12 +84,7 @@ Bytes Arguments::bytes() {
   const Napi::Value value = next();
   if (!value.IsTypedArray()) refuse("a typed array");
   const auto array = value.As<Napi::TypedArray>();
-  // Asked of the array itself: its buffer may be a SharedArrayBuffer, which Napi::ArrayBuffer does not know.
-  void* data = nullptr;
-  if (napi_get_typedarray_info(info_.Env(), value, nullptr, nullptr, &data, nullptr, nullptr) != napi_ok) {
-    refuse("a typed array that is not detached");
-  }
-  return {static_cast<std::byte*>(data), array.ByteLength()};
+  return {static_cast<std::byte*>(array.ArrayBuffer().Data()) + array.ByteOffset(), array.ByteLength()};
 }
 
 std::byte* Arguments::address() {

@@ -18,7 +18,7 @@ describe('the end of a job', () => {
     expect(ticks).to.be.below(30);
   });
 
-  for (const code of [256, -512, 1e10, 2 ** 32]) {
+  for (const code of [-256, 1e10, 2 ** 32]) {
     it(`has code 1 where a rank exits in mid-run with ${code}, of which the host sees 0`, async () => {
       const job = await foldstep(['run', '-n', '2', program('exiting'), String(code)]);
       expect(job.code).to.equal(1);

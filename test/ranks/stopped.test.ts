@@ -8,7 +8,6 @@ describe('a rank that is stopped', () => {
   for (const [what, name] of [
     ['collective', 'a collective'],
     ['split', 'the split of a communicator'],
-    ['window', 'the creation of a window'],
     ['create', 'the creation of an optimizer'],
     ['messages', 'messages between lanes'],
     ['turns', 'turns in shared memory'],

@@ -22,7 +22,7 @@ bool is_unwell(int world_rank) {
 }
 
 bool is_elsewhere(int world_rank) {
-  return state_of(world_rank) == State::Unseen;
+  return state_of(world_rank) == State::Elsewhere;
 }
 
 template <typename Predicate>

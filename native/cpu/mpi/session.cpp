@@ -112,11 +112,13 @@ void Session::close() {
 }
 
 void Session::abort(int code) {
-  // Another thread may be inside a call that does not return because of what this abort ends.
-  for (int attempt = 0; attempt < 500 && !mutex_.try_lock(); ++attempt) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  if (phase_ != Phase::Closed) {
+    // Another thread may be inside a call that does not return because of what this abort ends.
+    for (int attempt = 0; attempt < 500 && !mutex_.try_lock(); ++attempt) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    MPI_Abort(MPI_COMM_WORLD, code);
   }
-  if (phase_ != Phase::Closed) MPI_Abort(MPI_COMM_WORLD, code);
   std::_Exit(code);
 }
 

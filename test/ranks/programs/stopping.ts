@@ -12,9 +12,6 @@ const actions: Record<string, () => Promise<unknown>> = {
   async split() {
     while (true) (await world.split(0)).dispose();
   },
-  async window() {
-    while (true) (await device.createWindow(world, 4096)).dispose();
-  },
   async create() {
     while (true) (await fold(device, { tp: 2 }, [{ name: 'w', shape: [8], family: 'dense' }])).dispose();
   },

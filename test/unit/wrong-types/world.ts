@@ -51,7 +51,7 @@ export class World {
 
   /** What `Device` is made around: an object that is let go of with the device. */
   openWorld() {
-    return { ...openWorld('none', 1000) };
+    return { ...openWorld('none', 1000, 1000) };
   }
 
   optimizerOptions(): FoldedOptimizerOptions {
