@@ -30,6 +30,9 @@ export const LARGEST_HEADER = 100_000_000;
 /** What the format calls the metadata: no tensor has this name. */
 export const METADATA = '__metadata__';
 
+/** Texts of metadata. Objects of millions of keys take minutes to make. */
+export const MOST_METADATA = 100_000;
+
 /**
  * Reads a header of `bytes`, before `dataBytes` bytes of tensors. Throws `fault(what is wrong)` for anything the format forbids.
  * It goes over the bytes once: time and memory grow with the header as a line does, whatever is in it.
@@ -57,10 +60,12 @@ function readMetadata(tokens: JsonTokens, fault: Fault): Record<string, string> 
   if (tokens.peek() !== TOKEN.openObject) throw refuse();
   // Without a prototype: a key may be __proto__.
   const metadata: Record<string, string> = Object.create(null);
+  let texts = 0;
   readObject(
     tokens,
     (key) => {
       if (tokens.peek() !== TOKEN.quote) throw refuse();
+      if (++texts > MOST_METADATA) throw fault(`${METADATA} has more than ${MOST_METADATA} texts`);
       metadata[key] = tokens.text();
     },
     { add: (key) => !(key in metadata) },

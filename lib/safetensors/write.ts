@@ -4,7 +4,7 @@ import { replaceFile } from '../files/replace-file.js';
 import { show, showName } from '../show.js';
 import { typedArray } from '../typed-arrays.js';
 import type { DTypeName } from './dtypes.js';
-import { LARGEST_HEADER, LENGTH_BYTES, METADATA } from './header.js';
+import { LARGEST_HEADER, LENGTH_BYTES, METADATA, MOST_METADATA } from './header.js';
 import { elementsOf, shapeText } from './shape.js';
 
 /** A tensor's elements, row-major: FP32, BF16 bits as `Uint16Array`, or int32. `[]` is the shape of a scalar. */
@@ -127,6 +127,12 @@ function metadataText(metadata: unknown): string {
     );
   }
   const given = reading('metadata', () => Object.entries(metadata as object));
+  if (given.length > MOST_METADATA) {
+    throw new FoldstepError(
+      'INVALID_ARGUMENT',
+      `metadata may have ${MOST_METADATA} texts; it has ${given.length}`,
+    );
+  }
   const entries = given.map(([key, value]: [string, unknown]) => {
     checkText('a key of the metadata', key);
     checkText(`metadata ${showName(key)}`, value);

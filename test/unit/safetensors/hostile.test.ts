@@ -60,6 +60,19 @@ describe('hostile headers', () => {
     expect(fault(`{${entries.join()},"layer.\\u0034\\u0032":${empty}}`)).to.match(/layer\.42 is there twice/);
   });
 
+  it('with more texts of metadata than can be meant are refused, and not written', () => {
+    const texts = Array.from({ length: 100_001 }, (_, i) => [`key${i}`, ''] as const);
+    expect(fault({ __metadata__: Object.fromEntries(texts) })).to.match(
+      /__metadata__ has more than 100000 texts/,
+    );
+    const file = `${scratch.folder}/metadata.safetensors`;
+    expect(() => writeSafetensors(file, [], Object.fromEntries(texts)))
+      .to.throw(FoldstepError, 'metadata may have 100000 texts; it has 100001')
+      .with.property('code', 'INVALID_ARGUMENT');
+    writeSafetensors(file, [], Object.fromEntries(texts.slice(1)));
+    expect(Object.keys(new SafetensorsFile(file).metadata)).to.have.length(100_000);
+  });
+
   it('are shown in bounded messages, and without what a terminal obeys', () => {
     const long = 'x'.repeat(1_000_000);
     const sizes = Array.from({ length: 100_000 }, () => 1);
