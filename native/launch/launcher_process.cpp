@@ -10,6 +10,7 @@
 #include <system_error>
 
 #include "launch/arguments_file.hpp"
+#include "launch/session_folder.hpp"
 
 namespace foldstep::launch {
 
@@ -34,13 +35,16 @@ void LauncherProcess::start(const std::vector<std::string>& command, int said) {
 }
 
 std::optional<int> LauncherProcess::reap() {
+  std::optional<int> found;
   int status = 0;
+  // All that have ended: several ends may be told of as one.
   for (pid_t process; (process = waitpid(-1, &status, WNOHANG)) > 0;) {
-    if (process != process_) continue;
-    ended_ = true;
-    return status;
+    if (process == process_) found = status;
   }
-  return std::nullopt;
+  if (!found) return found;
+  ended_ = true;
+  if (WIFSIGNALED(*found)) remove_session_folder(process_);
+  return found;
 }
 
 void LauncherProcess::kill() {

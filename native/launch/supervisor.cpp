@@ -76,8 +76,6 @@ class Supervisor {
       limit = std::clamp<long long>(std::chrono::ceil<milliseconds>(*wake - Clock::now()).count(), 0,
                                     std::numeric_limits<int>::max());
     }
-    // Nobody tells of the end of a process whose parent was the launcher.
-    if (ranks_.any_dying()) limit = limit < 0 ? 20 : std::min(limit, 20LL);
     poll(waiting.data(), waiting.size(), static_cast<int>(limit));
   }
 
