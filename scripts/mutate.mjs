@@ -35,7 +35,7 @@ function report(what, mutate, count) {
   );
   for (const [code, times] of Object.entries(counts)) console.log(`  ${code}: ${times}`);
   console.log(
-    `  slowest: ${slowestMs.toFixed(1)} ms; largest memory of the process: ${memory.toFixed(0)} MiB`,
+    `  longest: ${slowestMs.toFixed(1)} ms of it; largest memory of the process: ${memory.toFixed(0)} MiB`,
   );
   for (const fault of faults.slice(0, 20)) console.log(`  FAULT ${fault.slice(0, 500)}`);
   if (faults.length > 0) process.exitCode = 1;
