@@ -75,8 +75,8 @@ for (const args of process.env.OMPI_COMM_WORLD_RANK === '0' ? [['run', '-n', '1'
     const { code, stderr } = await foldstep(['run', '-n', '2', '/no\u001b[31m\u009bsuch.mjs']);
     expect({ code, stderr }).to.deep.equal({
       code: 2,
-      stderr: 'foldstep: INVALID_ARGUMENT: there is no script /no\\x1b[31m\\x9bsuch.mjs\n',
+      stderr: 'foldstep: INVALID_ARGUMENT: there is no script /no\\u{001b}[31m\\u{009b}such.mjs\n',
     });
-    expect((await foldstep(['\u001b[31m'])).stderr).to.contain("unknown command '\\x1b[31m'");
+    expect((await foldstep(['\u001b[31m'])).stderr).to.contain("unknown command '\\u{001b}[31m'");
   });
 });

@@ -73,7 +73,16 @@ export async function carryOut<T>(plan: Plan, limits: Limits, judge: (seen: Seen
     const output = job.output.join('');
     return judge({ code, output, struck, processes, files: folders.files(), save, tookMs });
   } finally {
+    await untilNoneIsLeft(folders.home);
     end(job);
+  }
+}
+
+/** A process that was killed is still listed for a moment, and one that it has just started is listed later. */
+async function untilNoneIsLeft(mark: string): Promise<void> {
+  for (let left = processesOf(mark); left.length > 0; left = processesOf(mark)) {
+    endProcesses(left);
+    await pause(30);
   }
 }
 
