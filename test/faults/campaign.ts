@@ -11,15 +11,16 @@ import { Tally } from './tally.js';
 export async function campaign(args: readonly string[]): Promise<number> {
   const options = optionsOf(args);
   const { run: chosen, jobs, verbose } = options;
-  process.once('SIGINT', () => leave(130));
-  process.once('SIGTERM', () => leave(143));
+  const tally = new Tally();
+  process.once('SIGINT', () => leave(tally, 130));
+  process.once('SIGTERM', () => leave(tally, 143));
+  process.once('exit', endJobs);
 
   const limits = await measureLimits(1000 * options.deadline);
   console.log(`the ranks have a deadline of ${(limits.deadlineMs / 1000).toFixed(1)} s on this host`);
   const runs = Math.max(options.runs, ...chosen.map((place) => place + 1));
   const drawn = draw({ ...options, runs });
   const plans = chosen.length === 0 ? drawn : chosen.map((place) => drawn[place]!);
-  const tally = new Tally();
   const queue = plans.values();
   const work = async () => {
     for (const plan of queue) {
@@ -39,7 +40,8 @@ export async function campaign(args: readonly string[]): Promise<number> {
   return failed > 0 ? 1 : 0;
 }
 
-function leave(code: number): void {
-  endJobs();
+/** What has been found by then is not lost. */
+function leave(tally: Tally, code: number): void {
+  console.log(tally.text());
   process.exit(code);
 }

@@ -29,7 +29,7 @@ export class Tally {
       (sum, [, row]) => sum.map((count, i) => count + row[i]!),
       [0, 0, ...FAILINGS.map(() => 0)],
     );
-    const width = Math.max(...rows.map(([fault]) => fault.length));
+    const width = Math.max(0, ...rows.map(([fault]) => fault.length));
     const heads = ['runs', 'held', ...FAILINGS];
     const line = (name: string, cells: readonly (string | number)[]) =>
       `${name.padEnd(width)}  ${cells.map((cell, i) => String(cell).padStart(heads[i]!.length)).join('  ')}`;
