@@ -1,7 +1,9 @@
+import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { foldstep } from '../support/job.js';
+import { shellCommand } from '../support/processes.js';
 import { Scratch } from '../unit/replay/files.js';
 
 const manifest = fileURLToPath(new URL('../../../package.json', import.meta.url));
@@ -19,6 +21,14 @@ describe('foldstep', function () {
   it('tells its version', async () => {
     const { version } = JSON.parse(readFileSync(manifest, 'utf8'));
     expect(await foldstep(['--version'])).to.deep.equal({ code: 0, stdout: `${version}\n`, stderr: '' });
+  });
+
+  it('ends with 141 and without a word where nobody reads what it prints', () => {
+    const command = shellCommand('topology', '--world', '8', '--tp', '2');
+    // The reader has gone before the command begins.
+    const line = `{ sleep 0.5; ${command} 2>&1; echo $? >&2; } 2>'${scratch.folder}/code' | true`;
+    execFileSync('bash', ['-c', line]);
+    expect(readFileSync(`${scratch.folder}/code`, 'utf8')).to.equal('141\n');
   });
 
   it('helps, also without an addon', async () => {
@@ -79,6 +89,9 @@ describe('foldstep', function () {
       expect(found[name]?.ok, name).to.equal(true);
     expect(found['shared memory']!.found).to.contain('MiB free');
     expect(found).to.include.keys('instruction sets', 'processors', 'GPU backend');
+    const user = found['user']!.found;
+    if (process.getuid!() === 0) expect(user).to.match(/^root, as whom ranks may run/);
+    else expect(user).to.equal(String(process.getuid!()));
     const text = await foldstep(['doctor']);
     expect(text.stdout).to.match(/^ok +addon /m);
   });
