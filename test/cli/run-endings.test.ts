@@ -16,7 +16,7 @@ describe('what foldstep run says of a job that failed', function () {
 const culprit = process.env.OMPI_COMM_WORLD_RANK === '1';
 if (culprit && ${when === 'before'}) { ${fault} }
 const { init } = await import(${JSON.stringify(`${root}dist/index.js`)});
-const device = await init({ deadlineMs: 20_000 });
+const device = await init({ deadlineMs: ${when === 'before' ? 3000 : 20_000} });
 await device.world.barrier();
 if (culprit) { ${fault} }
 await device.world.barrier();`;
@@ -31,6 +31,7 @@ await device.world.barrier();`;
     ],
     ['exits', 'after', 'process.exit(3);', 3, /rank 1 exited with code 3; the job ended with exit code 3/],
     ['exits-early', 'before', 'process.exit(3);', 3, /rank 1 exited with code 3/],
+    // The other gives up at its deadline.
     ['ends-early', 'before', 'process.exit(0);', 1, /rank 1 had ended with exit code 0/],
   ] as const) {
     it(`names the rank and its end where one ${name.replace('-', ' ')}`, async () => {
