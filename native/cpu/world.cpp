@@ -7,6 +7,7 @@
 
 #include "cpu/comm/alone_transport.hpp"
 #include "cpu/comm/cpu_communicator.hpp"
+#include "cpu/comm/exit_code.hpp"
 #include "cpu/comm/farewell.hpp"
 #include "cpu/comm/launcher.hpp"
 #include "cpu/comm/mpi_loader.hpp"
@@ -36,11 +37,6 @@ struct Process {
 Process& process() {
   static auto& instance = *new Process;
   return instance;
-}
-
-/// The host keeps 8 bits of a code, and a job that was aborted must not end with 0.
-int code_of_failure(int exit_code) {
-  return (exit_code & 0xff) == 0 ? 1 : exit_code;
 }
 
 /// A rank alone shares nothing, so every caller gets a world of its own.
@@ -167,7 +163,7 @@ int world_rank() {
 void close_world(int exit_code) {
   Process& self = process();
   if (exit_code != 0) {
-    if (cpu::MpiLibrary* library = self.library.load()) library->abort(code_of_failure(exit_code));
+    if (cpu::MpiLibrary* library = self.library.load()) library->abort(cpu::code_of_failure(exit_code));
     return;
   }
   const std::lock_guard lock(self.mutex);

@@ -15,12 +15,15 @@ interface Found {
 
 const program = (name: string): string => fileURLToPath(new URL(`./programs/${name}.js`, import.meta.url));
 
-async function start(ranks: number, way: string): Promise<{ code: number | null; found: Found[] }> {
+async function start(
+  ranks: number,
+  way: string,
+): Promise<{ code: number | null; stderr: string; found: Found[] }> {
   const folder = mkdtempSync(join(tmpdir(), 'foldstep-test-'));
   try {
     const { code, stderr } = await foldstep(['run', '-n', String(ranks), program('start'), way, folder]);
     const lines = stderr.split(/\r?\n/).filter((line) => line.startsWith('{'));
-    return { code, found: lines.map((line) => JSON.parse(line) as Found) };
+    return { code, stderr, found: lines.map((line) => JSON.parse(line) as Found) };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -36,6 +39,13 @@ describe('the start of a job', () => {
       expect({ error, peer }).to.deep.equal({ error: 'DEADLINE_EXCEEDED', peer: 1 });
       expect(message).to.include('rank 1 has not called init()');
     }
+  });
+
+  it('does not end with 0 where the ranks that gave up exit with a code of which the host sees 0', async () => {
+    const { code, stderr, found } = await start(2, 'never, and 256');
+    expect(found.map(({ code: error }) => error)).to.deep.equal(['DEADLINE_EXCEEDED']);
+    expect(code).to.equal(1);
+    expect(stderr).to.include('rank 0 exited with code 1');
   });
 
   it('ends by the deadline where a rank is stopped in init(), and that is told with its process', async () => {

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "cpu/comm/exit_code.hpp"
 #include "cpu/comm/presence.hpp"
 #include "runtime/error.hpp"
 
@@ -94,7 +95,8 @@ void MpiStart::end_at_once_with_process() {
   if (std::exchange(ends_at_once_, true)) return;
   on_exit(
       [](int status, void* self) {
-        if (static_cast<MpiStart*>(self)->given_up_) std::_Exit(status);
+        if (!static_cast<MpiStart*>(self)->given_up_) return;
+        std::_Exit(status == 0 ? 0 : code_of_failure(status));
       },
       this);
 }

@@ -38,8 +38,9 @@ function isStopped(pid: string): boolean {
 
 switch (way) {
   case 'never':
+  case 'never, and 256':
     if (rank === 1) await sleep(3_600_000);
-    if (!(await attempt(1500))) process.exit(5);
+    if (!(await attempt(1500))) process.exit(way === 'never' ? 5 : 256);
     break;
   case 'stopped':
     if (rank === 1) {
