@@ -8,11 +8,11 @@ import { FlatLayout } from '../parameters/layout.js';
 import { Parameter } from '../parameters/parameter.js';
 import { Placement } from '../parameters/placement.js';
 import { Updater } from '../update/updater.js';
-import { Accord } from './accord.js';
 import { ArenaArrays } from './arena-arrays.js';
 import { Arenas } from './arenas.js';
 import { checkOptions, type FoldedOptimizerOptions, settingsOf } from './options.js';
 import type { Parts } from './parts.js';
+import { StepAgreement } from './step-agreement.js';
 import { WeightGather } from './weight-gather.js';
 
 /** Makes the parts of an optimizer. Collective over the world; all that one rank alone can find wrong is thrown first. */
@@ -63,7 +63,7 @@ export async function assemble(given: FoldedOptimizerOptions): Promise<Parts> {
     arenas.accumulators,
   );
   const updater = new Updater(device, placement, groups, arenas);
-  const accord = new Accord(device, stage, stream);
+  const stepAgreement = new StepAgreement(device, stage, stream);
 
   return {
     device,
@@ -71,7 +71,7 @@ export async function assemble(given: FoldedOptimizerOptions): Promise<Parts> {
     rule,
     mirror: settings.mirror,
     stage,
-    accord,
+    stepAgreement,
     placement,
     arenas,
     reducer,
@@ -86,7 +86,7 @@ export async function assemble(given: FoldedOptimizerOptions): Promise<Parts> {
       return (await gatherText(device, device.world, own))[rank]!;
     },
     dispose() {
-      accord.dispose();
+      stepAgreement.dispose();
       updater.dispose();
       norm.dispose();
       gradientArrays.dispose();

@@ -315,7 +315,7 @@ export class FoldedOptimizer {
     }
     const intent = { call, objection, ...(learningRate === undefined ? {} : { learningRate }) };
     const refusal = await this.#guard(() =>
-      this.#parts.accord.refusalOf(intent, this.parameters, this.#intake, this.#loads),
+      this.#parts.stepAgreement.refusalOf(intent, this.parameters, this.#intake, this.#loads),
     );
     if (refusal) throw refusal;
     return prepared!.value;

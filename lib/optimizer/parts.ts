@@ -6,9 +6,9 @@ import type { GlobalNorm } from '../norm/global-norm.js';
 import type { Placement } from '../parameters/placement.js';
 import type { UpdateRule } from '../update/rule.js';
 import type { Updater } from '../update/updater.js';
-import type { Accord } from './accord.js';
 import type { ArenaArrays } from './arena-arrays.js';
 import type { Arenas } from './arenas.js';
+import type { StepAgreement } from './step-agreement.js';
 import type { WeightGather } from './weight-gather.js';
 
 /** The parts an optimizer is made of. See `assemble`. */
@@ -20,7 +20,7 @@ export interface Parts {
   readonly mirror: boolean;
   /** The ranks of this rank's pipeline stage. */
   readonly stage: Communicator;
-  readonly accord: Accord;
+  readonly stepAgreement: StepAgreement;
   readonly placement: Placement;
   readonly arenas: Arenas;
   readonly reducer: GradientReducer;

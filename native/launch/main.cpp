@@ -1,8 +1,10 @@
-// Starts jobs of several ranks for lib/launch:
+// Starts jobs of several ranks for lib/launch. The first argument says what this process is.
 //
-//     foldstep-launch job RANKS GRACE_MS COUNT PROGRAM... [LAUNCHER...]   supervises a job; COUNT words are
-//     the program's foldstep-launch rank NAME                                          stands between the
-//     launcher and one rank
+// job RANKS GRACE_MS COUNT PROGRAM... [LAUNCHER...]
+//   It supervises a job. COUNT is the number of words of the program.
+//
+// rank NAME
+//   It is a guard: it stands between the launcher and one rank, and finds the supervisor by its name.
 
 #include <cstdio>
 #include <cstdlib>

@@ -24,10 +24,12 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// Launchers have been seen to wait for themselves for ever. They have so long after their last rank of a job
-/// that was told to end,
+// Some launchers never end, because they wait for themselves. After its last rank has ended, a launcher is
+// given this time before it is killed.
+
+/// Where the job was told to end.
 constexpr milliseconds tidying{3000};
-/// and so long where all ranks ended by themselves.
+/// Where all ranks ended by themselves.
 constexpr milliseconds patience{15000};
 /// npx passes on a signal that the terminal has sent to us as well: within this time both are one.
 constexpr milliseconds echo{500};

@@ -40,18 +40,18 @@ std::string list_ranks(const std::vector<int>& ranks) {
   return text;
 }
 
-Account account_for(const std::vector<int>& awaited) {
-  Account account;
+Diagnosis diagnose(const std::vector<int>& awaited) {
+  Diagnosis diagnosis;
   const std::vector<int> causes = likely_causes(awaited);
-  if (!causes.empty()) account.peer = causes.front();
+  if (!causes.empty()) diagnosis.peer = causes.front();
   const Absence unwell = Presence::get().explain_unwell();
-  if (!unwell.text.empty()) account.text += "; " + unwell.text;
+  if (!unwell.text.empty()) diagnosis.text += "; " + unwell.text;
   const std::vector<int> elsewhere = those(awaited, is_elsewhere);
   if (!elsewhere.empty()) {
-    account.text += "; " + list_ranks(elsewhere) +
-                    (elsewhere.size() == 1 ? " is on another host" : " are on other hosts");
+    diagnosis.text += "; " + list_ranks(elsewhere) +
+                      (elsewhere.size() == 1 ? " is on another host" : " are on other hosts");
   }
-  return account;
+  return diagnosis;
 }
 
 std::vector<int> likely_causes(const std::vector<int>& ranks) {
@@ -61,7 +61,7 @@ std::vector<int> likely_causes(const std::vector<int>& ranks) {
   return elsewhere.empty() ? ranks : elsewhere;
 }
 
-int Lookout::find_ended(const std::vector<int>& awaited, std::chrono::nanoseconds waited) {
+int LivenessCheck::find_ended(const std::vector<int>& awaited, std::chrono::nanoseconds waited) {
   if (!is_due(waited)) return -1;
   next_ = waited + between_looks;
   const auto ended = [](int rank) { return state_of(rank) == State::Gone; };

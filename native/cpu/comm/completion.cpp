@@ -10,19 +10,19 @@ namespace foldstep::cpu {
 
 void Completion::wait_for(Request& operation, const Cancelled& cancelled) const {
   const std::string rank = "rank " + std::to_string(own_rank());
-  Lookout lookout;
+  LivenessCheck liveness;
   for (Patience patience(deadline_); !operation.test(); patience.pause()) {
     if (cancelled.load(std::memory_order_relaxed)) {
       throw Error(Code::Aborted, "the stream was closed in the middle of a collective of " + rank,
                   own_rank());
     }
     if (patience.expired()) fail_late(operation);
-    if (!lookout.is_due(patience.waited())) continue;
-    const int ended = lookout.find_ended(awaited(operation), patience.waited());
+    if (!liveness.is_due(patience.waited())) continue;
+    const int ended = liveness.find_ended(awaited(operation), patience.waited());
     if (ended < 0 || operation.test()) continue;
     throw Error(Code::PeerExited,
                 "rank " + std::to_string(ended) + " has ended, but " + rank +
-                    " waits for it in the middle of a collective" + account_for({ended}).text,
+                    " waits for it in the middle of a collective" + diagnose({ended}).text,
                 own_rank(), ended);
   }
 }
@@ -48,7 +48,7 @@ void Completion::fail_late(Request& operation) const {
               "rank " + std::to_string(own_rank()) +
                   " met the other members, but the collective did not end within " +
                   std::to_string(deadline_.count()) + " ms: it waits for " + list_ranks(causes) +
-                  account_for(ranks).text +
+                  diagnose(ranks).text +
                   "; see what becomes of them, or give a longer deadline if the network is slow",
               own_rank(), told ? causes.front() : -1);
 }

@@ -31,13 +31,13 @@ void say(const std::string& text) {
 
 /// A thread that watches the wait for the other ranks, MPI_Finalize included: it tells whom this rank waits
 /// for, and ends the job at last.
-class Vigil {
+class ExitWatch {
  public:
-  Vigil(MpiLibrary& library, int rank, std::vector<int> missing, const FarewellTimes& times)
+  ExitWatch(MpiLibrary& library, int rank, std::vector<int> missing, const FarewellTimes& times)
       : library_(library), rank_(rank), times_(times), missing_(std::move(missing)) {
     thread_ = std::thread([this] { run(); });
   }
-  ~Vigil() {
+  ~ExitWatch() {
     {
       const std::lock_guard lock(mutex_);
       over_ = true;
@@ -45,8 +45,8 @@ class Vigil {
     changed_.notify_one();
     thread_.join();
   }
-  Vigil(const Vigil&) = delete;
-  Vigil& operator=(const Vigil&) = delete;
+  ExitWatch(const ExitWatch&) = delete;
+  ExitWatch& operator=(const ExitWatch&) = delete;
 
   void waits_for(std::vector<int> ranks) {
     const std::lock_guard lock(mutex_);
@@ -57,14 +57,14 @@ class Vigil {
   void run() {
     std::unique_lock lock(mutex_);
     if (sleep(lock, times_.deadline)) return;
-    if (tells()) say(story() + "; " + prospect());
+    if (speaks_for_all()) say(describe_wait() + "; " + describe_what_follows());
     if (sleep(lock, times_.exit_timeout)) return;
-    if (tells()) say(story() + "; the job is ended with code 1");
+    if (speaks_for_all()) say(describe_wait() + "; the job is ended with code 1");
     library_.abort(1);
   }
 
   /// One rank speaks for all that have ended.
-  bool tells() const {
+  bool speaks_for_all() const {
     const auto waits_too = [&](int rank) {
       return std::find(missing_.begin(), missing_.end(), rank) == missing_.end() &&
              Presence::get().look_for(rank).state == Sighting::State::Here;
@@ -75,17 +75,17 @@ class Vigil {
     return true;
   }
 
-  std::string story() const {
+  std::string describe_wait() const {
     const std::string self = "rank " + std::to_string(rank_);
     if (missing_.empty()) {
       return "every rank has ended, but " + self + " waits for the others in MPI_Finalize" +
-             account_for({}).text;
+             diagnose({}).text;
     }
     return self + " has ended and waits for " + list_ranks(missing_) + " to end" + "; " +
            Presence::get().explain(missing_).text;
   }
 
-  std::string prospect() const {
+  std::string describe_what_follows() const {
     const auto seconds = std::chrono::duration<double>(times_.exit_timeout).count();
     std::ostringstream text;
     text << "it waits " << seconds << " s more and then ends the job with code 1 (init's exitTimeoutMs)";
@@ -127,11 +127,11 @@ void leave_job(MpiLibrary& library, int rank, int size, const FarewellTimes& tim
   for (int other = 0; other < size; ++other) {
     if (other != rank) missing.push_back(other);
   }
-  Vigil vigil(library, rank, missing, times);
+  ExitWatch watch(library, rank, missing, times);
   const auto begin = Clock::now();
   while (true) {
     if (std::erase_if(missing, [&](int other) { return library.has_left(other); }) > 0) {
-      vigil.waits_for(missing);
+      watch.waits_for(missing);
     }
     if (missing.empty()) break;
     std::this_thread::sleep_for(

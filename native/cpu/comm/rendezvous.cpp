@@ -129,7 +129,7 @@ void Rendezvous::collect(Round& round, const Accept& accept, const Cancelled& ca
   std::vector<std::chrono::nanoseconds> left_at(round.receives.size(), std::chrono::nanoseconds::max());
   std::size_t unreceived = round.receives.size() - 1;
   std::size_t unsent = unreceived;
-  Lookout lookout;
+  LivenessCheck liveness;
   for (Patience patience(deadline_);; patience.pause()) {
     for (std::size_t member = 0; member < round.receives.size(); ++member) {
       if (round.receives[member] == nullptr || !round.receives[member]->test()) continue;
@@ -159,8 +159,8 @@ void Rendezvous::collect(Round& round, const Accept& accept, const Cancelled& ca
         fail_left(round, world_ranks_[member], " has exited");
       }
     }
-    if (!lookout.is_due(patience.waited())) continue;
-    const int ended = lookout.find_ended(awaited(round), patience.waited());
+    if (!liveness.is_due(patience.waited())) continue;
+    const int ended = liveness.find_ended(awaited(round), patience.waited());
     if (ended >= 0) fail_left(round, ended, " has ended without a word");
   }
 }
@@ -179,21 +179,21 @@ std::vector<int> Rendezvous::awaited(const Round& round) const {
 void Rendezvous::fail_left(const Round& round, int peer, const char* how) const {
   throw Error(Code::PeerExited,
               "rank " + std::to_string(peer) + how + ", but rank " + std::to_string(self()) +
-                  " waits for it to " + describe(round.intent()) + account_for({peer}).text +
+                  " waits for it to " + describe(round.intent()) + diagnose({peer}).text +
                   "; every rank must enqueue the same operations before it ends",
               self(), peer);
 }
 
 void Rendezvous::fail_late(const Round& round) const {
   const std::vector<int> late = awaited(round);
-  const Account account = account_for(late);
+  const Diagnosis diagnosis = diagnose(late);
   throw Error(Code::DeadlineExceeded,
               list_ranks(late) + " did not come within " + std::to_string(deadline_.count()) + " ms to " +
                   describe(round.intent()) + ", for which rank " + std::to_string(self()) + " waits" +
-                  account.text +
+                  diagnosis.text +
                   "; every member must enqueue the same operations in the same order (a longer deadline "
                   "helps if the others are only slow)",
-              self(), account.peer);
+              self(), diagnosis.peer);
 }
 
 }  // namespace foldstep::cpu

@@ -158,13 +158,13 @@ void Signals::Turn::give_up() const {
     if (!has_come(peer)) late.push_back(rank_of(peer));
   }
   if (late.empty()) return;
-  const Account account = account_for(late);
+  const Diagnosis diagnosis = diagnose(late);
   std::ostringstream text;
   text << "rank " << self_rank << " waited "
        << std::chrono::duration<double>(signals_.context_->deadline).count() << " s in vain for "
-       << list_ranks(late) << " in " << mine_.text() << account.text
+       << list_ranks(late) << " in " << mine_.text() << diagnosis.text
        << "; see what becomes of that, or give a longer deadline";
-  throw Error(Code::DeadlineExceeded, text.str(), self_rank, account.peer);
+  throw Error(Code::DeadlineExceeded, text.str(), self_rank, diagnosis.peer);
 }
 
 }  // namespace foldstep::cpu

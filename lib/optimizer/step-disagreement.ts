@@ -43,7 +43,7 @@ const NOTHING_DONE = 'nothing has been done';
  * What stands between ranks that cannot go on together, if it is that one of them objects or that they are about to do
  * different things. Collective over the world, of which every rank is given an error or none.
  */
-export async function dissentOver(device: Device, intent: Intent): Promise<FoldstepError | undefined> {
+export async function disagreementOver(device: Device, intent: Intent): Promise<FoldstepError | undefined> {
   const { call, learningRate, objection } = intent;
   const own: Said = {
     call,

@@ -5,7 +5,7 @@ import type { Refusal } from '../support/refusal.js';
 describe('what two ranks agree on before a step', () => {
   let outcomes: Record<string, Outcome[]>;
   before(async () => {
-    outcomes = await job(2, 'accord-two');
+    outcomes = await job(2, 'step-agreement-two');
   });
 
   it('is how often each parameter was accumulated: both are told both counts, and can go on', () => {

@@ -5,16 +5,16 @@ import type { Stream } from '../device/stream.js';
 import { FoldstepError } from '../errors.js';
 import type { Parameter } from '../parameters/parameter.js';
 import { Balance, type Claim, isBalanced, WORDS } from './balance.js';
-import { differenceOver, dissentOver, type Intent } from './dissent.js';
 import type { Intake } from './intake.js';
 import type { Loads } from './loads.js';
+import { differenceOver, disagreementOver, type Intent } from './step-disagreement.js';
 
 /**
  * Finds out, before anything is reduced or changed, ranks that are about to do different things: that accumulated another
  * number of micro-batches, take another learning rate, loaded other values into copies, or cannot go on. It costs one
  * all-reduce of a few numbers; texts are exchanged only where something differs.
  */
-export class Accord {
+export class StepAgreement {
   readonly #device: Device;
   readonly #stage: Communicator;
   readonly #stream: Stream;
@@ -50,8 +50,8 @@ export class Accord {
     } catch (error) {
       throw withCounts(error, intent, intake);
     }
-    const dissent = await dissentOver(this.#device, intent);
-    if (dissent) return dissent;
+    const disagreement = await disagreementOver(this.#device, intent);
+    if (disagreement) return disagreement;
     const claims = parameters.map(({ name }) => ({
       name,
       accumulated: this.#stageClaim(`the count of ${name}`, String(intake.count(name))),
