@@ -13,7 +13,7 @@ const filesUnder = (folder: string, pattern: RegExp) =>
 
 describe('the README', () => {
   it('shows the example as it stands', () => {
-    const [, shown] = /```js\n([\s\S]*?)```/.exec(read('README.md'))!;
+    const [, shown] = /```js\n([\s\S]*?)```/.exec(read('docs/training.md'))!;
     expect(shown).to.equal(read('examples/train.mjs'));
   });
 
@@ -28,7 +28,7 @@ describe('the README', () => {
         ([, script, native, shell]) => script ?? native ?? shell,
       ),
     );
-    const rows = [...read('README.md').matchAll(/^\| `(FOLDSTEP_\w+)` \|/gm)].map(([, name]) => name);
+    const rows = [...read('docs/environment.md').matchAll(/^\| `(FOLDSTEP_\w+)` \|/gm)].map(([, name]) => name);
     expect(rows).to.have.members([...new Set(known)]);
   });
 });
