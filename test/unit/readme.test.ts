@@ -28,7 +28,9 @@ describe('the README', () => {
         ([, script, native, shell]) => script ?? native ?? shell,
       ),
     );
-    const rows = [...read('docs/environment.md').matchAll(/^\| `(FOLDSTEP_\w+)` \|/gm)].map(([, name]) => name);
+    const rows = [...read('docs/environment.md').matchAll(/^\| `(FOLDSTEP_\w+)` \|/gm)].map(
+      ([, name]) => name,
+    );
     expect(rows).to.have.members([...new Set(known)]);
   });
 });
