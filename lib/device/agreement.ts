@@ -2,41 +2,10 @@ import { FoldstepError } from '../errors.js';
 import { showText } from '../show.js';
 import type { Communicator } from './communicator.js';
 import type { Device } from './device.js';
+import { gatherTexts } from './small-arrays.js';
 
 const LONGEST_ITEM = 500;
 const LONGEST_ORDER = 2000;
-
-/** Every rank's text, in rank order. Collective. */
-export async function gatherText(
-  device: Device,
-  communicator: Communicator,
-  text: string,
-): Promise<string[]> {
-  const bytes = new TextEncoder().encode(text);
-  const { rank, size } = communicator;
-  const lengths = device.allocate(8 * (size + 1));
-  const own = lengths.view('float64', 0, 1);
-  const all = lengths.view('float64', 8, size);
-  own.write(Float64Array.of(bytes.length));
-  await communicator.allGather(own, all);
-  const counts = [...all.read()];
-  lengths.dispose();
-
-  const longest = Math.max(1, ...counts);
-  const texts = device.allocate(longest * (size + 1));
-  const source = texts.view('uint8', 0, longest);
-  const target = texts.view('uint8', longest, longest * size);
-  source.subview(0, bytes.length).write(bytes);
-  await communicator.allGather(source, target);
-  const decoder = new TextDecoder();
-  const gathered = target.read();
-  const result = counts.map((count, r) =>
-    decoder.decode(gathered.subarray(r * longest, r * longest + count)),
-  );
-  texts.dispose();
-  if (result[rank] !== text) throw new FoldstepError('INTERNAL', 'a gathered text came back changed');
-  return result;
-}
 
 /**
  * Throws PARAMETERS_DIFFER on every member of the communicator unless all give the same text, one line an item; shows the
@@ -49,7 +18,7 @@ export async function requireAgreement(
   text: string,
   show: 'items' | 'orders' = 'items',
 ): Promise<void> {
-  const texts = await gatherText(device, communicator, text);
+  const texts = await gatherTexts(device, communicator, text);
   const other = texts.findIndex((candidate) => candidate !== texts[0]);
   if (other < 0) return;
   const [here, there] = [texts[0]!.split('\n'), texts[other]!.split('\n')];

@@ -3,6 +3,7 @@ import { FoldstepError } from '../errors.js';
 import { native, nativeAsync } from '../native/errors.js';
 import { addon } from '../native/load.js';
 import { COLLECTIVES, DEVICES, DTYPES, type RawBackend } from '../native/types.js';
+import { Backend } from './backend.js';
 import { Buffer } from './buffer.js';
 import { checkApart, checkLength, checkSameType, checkView, codeOf, spanOf, streamOf } from './checks.js';
 import { Communicator } from './communicator.js';
@@ -35,7 +36,6 @@ import {
   type UpdateSegment,
   type UpdateSettings,
 } from './plans.js';
-import { Resource } from './resource.js';
 import { Stream } from './stream.js';
 import type { View } from './view.js';
 import { type Launcher, type OpenWorld, openWorld } from './world.js';
@@ -125,7 +125,7 @@ export interface Temporaries {
  * device's own, and returns at once; `Stream.synchronize` tells when it is done and whether it failed. Operations throw
  * INVALID_ARGUMENT, INVALID_DTYPE, INVALID_LENGTH or DISPOSED before anything is enqueued.
  */
-export class Device extends Resource<RawBackend> {
+export class Device extends Backend {
   readonly kind: DeviceKind;
   /** World rank. */
   readonly rank: number;

@@ -1,5 +1,4 @@
-import type { Bucket, FlatLayout } from '../parameters/layout.js';
-import { ALIGNMENT } from '../parameters/layout.js';
+import { ALIGNMENT, type Bucket, type FlatLayout, type LayoutEntry } from '../parameters/layout.js';
 import type { Range } from '../parameters/slice.js';
 
 /** A run of a bucket's elements that is corrected in one pass. */
@@ -13,26 +12,23 @@ export function wholeLayout(layout: FlatLayout): BucketRange[] {
 }
 
 /**
- * The runs that hold the named parameters, neighbours joined, in layout order: the same on every rank, whatever the order
- * of the names. Throws UNKNOWN_PARAMETER.
+ * The runs that hold some parameters, neighbours joined, in layout order: the same on every rank, whatever the order in
+ * which the parameters are given. `places` is what `FlatLayout.entry` gives for each; it may give one more than once.
  */
-export function rangesOf(layout: FlatLayout, names: Iterable<string>): BucketRange[] {
-  const wanted = new Set(names);
-  for (const name of wanted) layout.entry(name);
-  const ranges: BucketRange[] = [];
-  for (const bucket of layout.buckets) {
-    let open: { start: number; end: number } | undefined;
-    for (const { parameter, offset, size } of bucket.entries) {
-      if (!wanted.has(parameter.name)) continue;
-      // Between two parameters lies less padding than the alignment, and it is zero.
-      if (open && offset - open.end < ALIGNMENT) {
-        open.end = offset + size;
-      } else {
-        if (open) ranges.push({ bucket, ...open });
-        open = { start: offset, end: offset + size };
-      }
-    }
-    if (open) ranges.push({ bucket, ...open });
+export function rangesOf(
+  layout: FlatLayout,
+  places: Iterable<{ readonly bucket: Bucket; readonly entry: LayoutEntry }>,
+): BucketRange[] {
+  const sorted = [...places]
+    .map(({ bucket, entry }) => ({ bucket, entry, index: layout.buckets.indexOf(bucket) }))
+    .sort((a, b) => a.index - b.index || a.entry.offset - b.entry.offset);
+  const ranges: { bucket: Bucket; start: number; end: number }[] = [];
+  for (const { bucket, entry } of sorted) {
+    const [start, end] = [entry.offset, entry.offset + entry.size];
+    const last = ranges.at(-1);
+    // Between two neighbours lies less padding than the alignment, and it is zero.
+    if (last?.bucket === bucket && start - last.end < ALIGNMENT) last.end = Math.max(last.end, end);
+    else ranges.push({ bucket, start, end });
   }
   return ranges;
 }

@@ -14,6 +14,11 @@ export class ArenaArrays {
   readonly #shown = new Set<string>();
   /** Of each parameter, in the order in which they lie in the arena. */
   readonly #order: ReadonlyMap<string, number>;
+  /** The runs that `#runs` found, and how many parameters had been shown then. */
+  readonly #found = new WeakMap<
+    readonly Range[],
+    { readonly shown: number; readonly runs: readonly Range[] }
+  >();
   #staged: Staged | undefined;
 
   /** `places`: every parameter's. */
@@ -55,9 +60,18 @@ export class ArenaArrays {
     this.#staged?.dispose();
   }
 
-  /** As few runs as hold those that were shown: neighbours have padding alone between them. */
-  #runs(places: readonly Range[]): Range[] {
+  /** As few runs as hold those that were shown. They are found once for each list of places, until more are shown. */
+  #runs(places: readonly Range[]): readonly Range[] {
     if (this.#shown.size === 0) return [];
+    const known = this.#found.get(places);
+    if (known?.shown === this.#shown.size) return known.runs;
+    const runs = this.#findRuns(places);
+    this.#found.set(places, { shown: this.#shown.size, runs });
+    return runs;
+  }
+
+  /** Neighbours have padding alone between them. */
+  #findRuns(places: readonly Range[]): readonly Range[] {
     const indexOf = (place: Range): number => this.#order.get(keyOf(place))!;
     const shown = places
       .filter((place) => this.#shown.has(keyOf(place)))

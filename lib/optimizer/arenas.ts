@@ -1,7 +1,8 @@
 import type { Buffer } from '../device/buffer.js';
 import type { Communicator } from '../device/communicator.js';
 import type { Device } from '../device/device.js';
-import { type PeerWindow, windowWhereReachable } from '../device/peer-window.js';
+import type { PeerWindow } from '../device/peer-window.js';
+import { windowWhereReachable } from '../device/reachable-window.js';
 import type { View } from '../device/view.js';
 import type { PathChoice } from '../gradients/paths.js';
 import type { Placement } from '../parameters/placement.js';

@@ -1,5 +1,6 @@
 import { checkList } from '../arguments.js';
-import { gatherText, requireAgreement } from '../device/agreement.js';
+import { requireAgreement } from '../device/agreement.js';
+import { gatherTexts } from '../device/small-arrays.js';
 import { GradientReducer } from '../gradients/reducer.js';
 import { Teams } from '../gradients/teams.js';
 import { GlobalNorm } from '../norm/global-norm.js';
@@ -83,7 +84,7 @@ export async function assemble(given: FoldedOptimizerOptions): Promise<Parts> {
     async parameterName(rank, index) {
       const own = layout.parameters[index]?.name ?? '';
       if (mesh.pp === 1) return own;
-      return (await gatherText(device, device.world, own))[rank]!;
+      return (await gatherTexts(device, device.world, own))[rank]!;
     },
     dispose() {
       stepAgreement.dispose();
@@ -106,6 +107,6 @@ async function worldGroups(
 ): Promise<readonly string[]> {
   const own = groupNames(layout);
   if (mesh.pp === 1) return own;
-  const all = await gatherText(device, device.world, JSON.stringify(own));
+  const all = await gatherTexts(device, device.world, JSON.stringify(own));
   return [...new Set(all.flatMap((text) => JSON.parse(text) as string[]))];
 }

@@ -1,6 +1,7 @@
 import { requireAgreement } from '../device/agreement.js';
 import type { Communicator } from '../device/communicator.js';
 import type { Device } from '../device/device.js';
+import { reduceArrays } from '../device/small-arrays.js';
 import type { Parameter } from '../parameters/parameter.js';
 import { boxRuns } from '../parameters/slice.js';
 import type { ShardView } from './shards.js';
@@ -20,16 +21,8 @@ export async function consolidate(
   await requireAgreement(device, stage, 'the tensors to consolidate', `${what} of ${parameter.name}`);
   const bits = new Int32Array(parameter.logicalSize);
   if (parameter.isOwner(device.rank, sharded)) place(bits, parameter, device.rank, shard);
-  const buffer = device.allocate(bits.byteLength);
-  try {
-    const view = buffer.view('int32');
-    view.write(bits);
-    // Every element has one owner, and the others add zeros to its bits as integers: -0 and every NaN come through.
-    await stage.allReduce(view);
-    return new Float32Array(view.read().buffer);
-  } finally {
-    buffer.dispose();
-  }
+  // Every element has one owner, and the others add zeros to its bits as integers: -0 and every NaN come through.
+  return new Float32Array((await reduceArrays(device, stage, bits)).buffer);
 }
 
 function place(bits: Int32Array, parameter: Parameter, rank: number, { offset, values }: ShardView): void {

@@ -1,31 +1,23 @@
-import { checkInstance, checkIterable, checkObject, reading } from '../arguments.js';
+import { checkInstance, checkObject, reading } from '../arguments.js';
 import type { FoldPath } from '../device/fold.js';
 import type { View } from '../device/view.js';
-import { FoldstepError } from '../errors.js';
-import { rangesOf, wholeLayout } from '../gradients/ranges.js';
-import type { NormResult } from '../norm/global-norm.js';
-import type { LayoutEntry } from '../parameters/layout.js';
 import type { Parameter } from '../parameters/parameter.js';
-import { type BucketPlacement, Placement } from '../parameters/placement.js';
-import type { Range } from '../parameters/slice.js';
-import { show, showName } from '../show.js';
+import { Placement } from '../parameters/placement.js';
 import type { StateName } from '../update/rule.js';
+import { Accumulation } from './accumulation.js';
+import { Activity } from './activity.js';
 import { assemble } from './assemble.js';
-import { consolidate } from './consolidate.js';
 import { Intake } from './intake.js';
 import { Loads } from './loads.js';
-import { localValues } from './local-values.js';
 import type { FoldedOptimizerOptions } from './options.js';
 import type { Parts } from './parts.js';
-import { type ShardView, seen, shardOf } from './shards.js';
+import { selectAll } from './selection.js';
+import type { ShardView } from './shards.js';
+import { type StepResult, Steps } from './steps.js';
+import { Tensors } from './tensors.js';
 
 export type { ShardView } from './shards.js';
-
-/** What one step did. The numbers have the same bits on every rank. Where `skipped`, the coefficients are 0. */
-export interface StepResult extends Omit<NormResult, 'nonFinite'> {
-  /** The first non-finite parameter of the lowest rank that holds one after reduction. */
-  readonly nonFinite: { readonly parameter: string; readonly rank: number } | null;
-}
+export type { StepResult } from './steps.js';
 
 /**
  * The optimizer of a folded mixture-of-experts model: BF16 gradients in, BF16 weights out. A step is any number of
@@ -37,17 +29,10 @@ export class FoldedOptimizer {
   /** Of the next step; for schedules. `step` throws INVALID_ARGUMENT if it is none, PARAMETERS_DIFFER if ranks differ. */
   learningRate: number;
   readonly #parts: Parts;
-  readonly #intake: Intake;
-  readonly #loads: Loads;
-  readonly #accumulating = new Set<string>();
-  /** What must be awaited before anything else, such as a step. */
-  #underWay: string | undefined;
-  #reduced = false;
-  #steps = 0;
-  /** Steps that all ranks have finished, with those that were skipped. */
-  #finished = 0;
-  #failure: unknown;
-  #disposed = false;
+  readonly #activity: Activity;
+  readonly #tensors: Tensors;
+  readonly #accumulation: Accumulation;
+  readonly #steps: Steps;
 
   private constructor(parts: Parts) {
     checkObject('the parts of an optimizer, which FoldedOptimizer.create makes,', parts);
@@ -55,9 +40,16 @@ export class FoldedOptimizer {
     checkInstance('the placement of an optimizer', placement, Placement);
     this.#parts = parts;
     this.parameters = placement.layout.parameters;
-    this.#intake = new Intake(this.parameters, parts.device.rank);
-    this.#loads = new Loads(this.parameters, parts.device.rank);
     this.learningRate = parts.rule.learningRate;
+    const { rank } = parts.device;
+    const activity = new Activity(rank);
+    const intake = new Intake(this.parameters, rank);
+    const loads = new Loads(this.parameters, rank);
+    const all = selectAll(placement);
+    this.#activity = activity;
+    this.#tensors = new Tensors(parts, activity, intake, loads);
+    this.#accumulation = new Accumulation(parts, activity, intake, all);
+    this.#steps = new Steps(parts, activity, intake, loads, all);
   }
 
   /**
@@ -75,7 +67,7 @@ export class FoldedOptimizer {
 
   /** Steps taken; skipped ones are not. */
   get stepCount(): number {
-    return this.#steps;
+    return this.#steps.taken;
   }
 
   /**
@@ -84,9 +76,7 @@ export class FoldedOptimizer {
    * `accumulate` copies to it from then on.
    */
   gradient(name: string): Uint16Array | Float32Array {
-    const place = this.#placeOf(name);
-    this.#intake.asked(name);
-    return this.#parts.gradientArrays.show(place);
+    return this.#tensors.gradient(name);
   }
 
   /**
@@ -94,8 +84,7 @@ export class FoldedOptimizer {
    * while a step is under way.
    */
   weight(name: string): Uint16Array {
-    const place = this.#placeOf(name);
-    return this.#parts.weightArrays.show(place) as Uint16Array;
+    return this.#tensors.weight(name);
   }
 
   /**
@@ -103,14 +92,12 @@ export class FoldedOptimizer {
    * `gradient` of the same parameter: its array would be copied over it.
    */
   gradientView(name: string): View {
-    const view = this.#viewOf(this.#parts.arenas.gradients, name);
-    this.#intake.asked(name);
-    return view;
+    return this.#tensors.gradientView(name);
   }
 
   /** Where a parameter's weight lies on the device. */
   weightView(name: string): View {
-    return this.#viewOf(this.#parts.arenas.weights, name);
+    return this.#tensors.weightView(name);
   }
 
   /**
@@ -119,33 +106,12 @@ export class FoldedOptimizer {
    * otherwise. Throws INVALID_LENGTH, INVALID_DTYPE, BUSY, and has changed nothing.
    */
   load(name: string, values: Float32Array | Uint16Array): void {
-    const { placement, entry } = this.#place(name);
-    const { bits, full } = localValues(entry, values, this.#parts.device.rank);
-    this.#requireIdle();
-    const { arenas, weightArrays } = this.#parts;
-    weightArrays.write(this.#placeOf(name), bits);
-    const { offset, view } = shardOf(arenas.masters, placement, entry, placement.ownBase);
-    view.write(full.subarray(offset, offset + view.length));
-    this.#loads.record(name, full, this.#finished);
+    this.#tensors.load(name, values);
   }
 
   /** What this rank holds of a parameter's master, optimizer state, or accumulated gradient. Throws INVALID_ARGUMENT. */
   shard(name: string, what: 'master' | 'accumulated' | StateName): ShardView {
-    const { placement, entry } = this.#place(name);
-    const { arenas, rule } = this.#parts;
-    if (what === 'accumulated') {
-      return seen(shardOf(arenas.accumulators, placement, entry, placement.accumulatorOwnBase));
-    }
-    const arena = what === 'master' ? arenas.masters : arenas.moments[rule.states.indexOf(what)];
-    if (!arena) {
-      const known = ['master', 'accumulated', ...rule.states].join(', ');
-      throw new FoldstepError(
-        'INVALID_ARGUMENT',
-        `this optimizer has no ${showName(what)}; it has ${known}`,
-        { parameter: name },
-      );
-    }
-    return seen(shardOf(arena, placement, entry, placement.ownBase));
+    return this.#tensors.shard(name, what);
   }
 
   /**
@@ -158,27 +124,7 @@ export class FoldedOptimizer {
     name: string,
     what: 'master' | 'accumulated' | StateName = 'master',
   ): Promise<Float32Array> {
-    this.#check();
-    this.#requireIdle();
-    const [accumulating] = this.#accumulating;
-    if (accumulating !== undefined)
-      throw this.#busy(`parameter ${showName(accumulating)} is still being accumulated`);
-    const shard = this.shard(name, what);
-    if (what === 'accumulated' && !this.#reduced) {
-      throw new FoldstepError(
-        'NOT_REDUCED',
-        `every rank holds its own part of the gradient of ${showName(name)} until it is reduced; await reduce() first`,
-        { parameter: name, rank: this.#parts.device.rank },
-      );
-    }
-    const { device, placement, stage } = this.#parts;
-    const { parameter } = placement.layout.entry(name).entry;
-    this.#underWay = 'a consolidation';
-    try {
-      return await consolidate(device, stage, parameter, what, placement.sharded, shard);
-    } finally {
-      this.#underWay = undefined;
-    }
+    return this.#tensors.consolidate(name, what);
   }
 
   /**
@@ -188,43 +134,7 @@ export class FoldedOptimizer {
    * `gradient` nor `gradientView` was called for it.
    */
   async accumulate(names?: Iterable<string>): Promise<void> {
-    this.#check();
-    const { placement, reducer, stream, gradientArrays, mirror } = this.#parts;
-    const layout = placement.layout;
-    const listed =
-      names === undefined
-        ? undefined
-        : checkIterable('names', names, (name) => layout.entry(name).entry.parameter.name);
-    const ranges = listed ? rangesOf(layout, listed) : wholeLayout(layout);
-    const concerned = [...new Set(listed ?? this.parameters.map(({ name }) => name))];
-    const again = concerned.find((name) => this.#accumulating.has(name));
-    if (again !== undefined) {
-      throw new FoldstepError(
-        'BUSY',
-        `parameter ${showName(again)} is still being accumulated; await the earlier accumulate() before the next`,
-        { parameter: again, rank: this.#parts.device.rank },
-      );
-    }
-    this.#requireIdle();
-    if (this.#reduced) {
-      throw new FoldstepError(
-        'ALREADY_REDUCED',
-        'the accumulators have been reduced; call step() before the next accumulate()',
-      );
-    }
-    this.#intake.requireAsked(concerned);
-    this.#intake.accumulated(concerned);
-    for (const name of concerned) this.#accumulating.add(name);
-    try {
-      const places = concerned.map((name) => this.#placeOf(name));
-      await this.#run(() => {
-        gradientArrays.upload(places, stream);
-        reducer.accumulate(ranges, stream);
-        if (mirror) gradientArrays.download(places, stream);
-      });
-    } finally {
-      for (const name of concerned) this.#accumulating.delete(name);
-    }
+    await this.#accumulation.accumulate(names);
   }
 
   /**
@@ -232,17 +142,7 @@ export class FoldedOptimizer {
    * it is clipped. Optional. Throws as `step` does, but for the learning rate.
    */
   async reduce(): Promise<void> {
-    this.#check();
-    this.#requireIdle();
-    if (this.#reduced) return;
-    this.#underWay = 'a reduction';
-    try {
-      await this.#agreeOn('reduce', () => this.#intake.requireComplete());
-      this.#reduced = true;
-      await this.#run(() => this.#parts.reducer.reduce(this.#parts.stream));
-    } finally {
-      this.#underWay = undefined;
-    }
+    await this.#steps.reduce();
   }
 
   /**
@@ -254,126 +154,15 @@ export class FoldedOptimizer {
    * finite numbers takes beyond FP32's range become infinite, and nothing reports it.
    */
   async step(): Promise<StepResult> {
-    this.#check();
-    this.#requireIdle();
-    this.#underWay = 'a step';
-    try {
-      const { reducer, norm, updater, weights, rule, stream, weightArrays } = this.#parts;
-      const { learningRate } = this;
-      const settings = await this.#agreeOn(
-        'step',
-        () => {
-          this.#intake.requireComplete();
-          return rule.settings(this.#steps + 1, learningRate);
-        },
-        learningRate,
-      );
-      await this.#run(() => {
-        if (!this.#reduced) reducer.reduce(stream);
-        norm.enqueue(stream);
-        updater.enqueue(settings, norm.scalars, stream);
-        weights.enqueue(stream);
-        weightArrays.download(
-          this.parameters.map(({ name }) => this.#placeOf(name)),
-          stream,
-        );
-      });
-      const { nonFinite, ...result } = norm.read();
-      this.#reduced = false;
-      this.#intake.clear();
-      this.#finished += 1;
-      if (!result.skipped) this.#steps += 1;
-      const named = nonFinite && {
-        parameter: await this.#parts.parameterName(nonFinite.rank, nonFinite.parameterIndex),
-        rank: nonFinite.rank,
-      };
-      return { ...result, nonFinite: named };
-    } finally {
-      this.#underWay = undefined;
-    }
+    return this.#steps.step(this.learningRate);
   }
 
   /** Frees the memory; views that were given out become empty. Idempotent. */
   dispose(): void {
-    if (this.#disposed) return;
-    this.#disposed = true;
-    this.#parts.dispose();
+    if (this.#activity.dispose()) this.#parts.dispose();
   }
 
   [Symbol.dispose](): void {
     this.dispose();
-  }
-
-  /** What `prepare` gives, if it throws on no rank and all ranks are about to do the same. Collective over the world. */
-  async #agreeOn<T>(call: 'step' | 'reduce', prepare: () => T, learningRate?: number): Promise<T> {
-    let prepared: { readonly value: T } | undefined;
-    let objection: FoldstepError | undefined;
-    try {
-      prepared = { value: prepare() };
-    } catch (error) {
-      objection = error as FoldstepError;
-    }
-    const intent = { call, objection, ...(learningRate === undefined ? {} : { learningRate }) };
-    const refusal = await this.#guard(() =>
-      this.#parts.stepAgreement.refusalOf(intent, this.parameters, this.#intake, this.#loads),
-    );
-    if (refusal) throw refusal;
-    return prepared!.value;
-  }
-
-  #run(enqueue: () => void): Promise<void> {
-    return this.#guard(async () => {
-      enqueue();
-      await this.#parts.stream.synchronize();
-    });
-  }
-
-  async #guard<T>(operation: () => Promise<T>): Promise<T> {
-    try {
-      return await operation();
-    } catch (error) {
-      // Ranks may have got to different places: nothing that follows could be trusted.
-      this.#failure ??= error;
-      throw error;
-    }
-  }
-
-  #check(): void {
-    if (this.#disposed) {
-      throw new FoldstepError('DISPOSED', 'this optimizer is disposed; create another one', {
-        rank: this.#parts.device.rank,
-      });
-    }
-    if (this.#failure !== undefined) {
-      throw new FoldstepError(
-        'ABORTED',
-        `an earlier operation of this optimizer failed, and its state cannot be trusted: ${show(this.#failure)}`,
-        { rank: this.#parts.device.rank, cause: this.#failure },
-      );
-    }
-  }
-
-  #requireIdle(): void {
-    if (this.#underWay !== undefined) throw this.#busy(`${this.#underWay} is under way`);
-  }
-
-  #busy(why: string): FoldstepError {
-    return new FoldstepError('BUSY', `${why}; await it first`, { rank: this.#parts.device.rank });
-  }
-
-  #place(name: string): { placement: BucketPlacement; entry: LayoutEntry } {
-    if (this.#disposed) this.#check();
-    const { bucket, entry } = this.#parts.placement.layout.entry(name);
-    return { placement: this.#parts.placement.of(bucket), entry };
-  }
-
-  #placeOf(name: string): Range {
-    if (this.#disposed) this.#check();
-    return this.#parts.placement.placeOf(name);
-  }
-
-  #viewOf(arena: View, name: string): View {
-    const { start, end } = this.#placeOf(name);
-    return arena.subview(start, end);
   }
 }

@@ -1,6 +1,7 @@
 import { FoldstepError } from '../errors.js';
 import type { Parameter } from '../parameters/parameter.js';
 import { showName } from '../show.js';
+import type { Selection } from './selection.js';
 
 /**
  * Which gradients a caller can have written, and how often each has been accumulated since the last step. A forgotten one
@@ -11,23 +12,27 @@ export class Intake {
   readonly #parameters: readonly Parameter[];
   readonly #rank: number;
   readonly #unasked: Set<string>;
-  readonly #counts: Map<string, number>;
+  /** Micro-batches of all parameters at once, since the last step. */
+  #wholes = 0;
+  /** Micro-batches of each parameter that came by name, besides those. */
+  readonly #named: Map<string, number>;
+  #anyNamed = false;
 
   constructor(parameters: readonly Parameter[], rank: number) {
     this.#parameters = parameters.filter(({ localSize }) => localSize > 0);
     this.#rank = rank;
     const names = this.#parameters.map(({ name }) => name);
     this.#unasked = new Set(names);
-    this.#counts = new Map(names.map((name) => [name, 0]));
+    this.#named = new Map(names.map((name) => [name, 0]));
   }
 
-  /** Its memory was given to the caller. */
+  /** The memory of a gradient was given to the caller. */
   asked(name: string): void {
     this.#unasked.delete(name);
   }
 
-  /** Throws GRADIENT_MISSING if one of `names` can never have been written. */
-  requireAsked(names: readonly string[]): void {
+  /** Throws GRADIENT_MISSING if one of the selected can never have been written. */
+  requireAsked({ names }: Selection): void {
     if (this.#unasked.size === 0) return;
     const missing = names.filter((name) => this.#unasked.has(name));
     this.#refuse(missing, (which, them) => [
@@ -36,27 +41,37 @@ export class Intake {
     ]);
   }
 
-  accumulated(names: Iterable<string>): void {
-    for (const name of names) {
-      const count = this.#counts.get(name);
-      if (count !== undefined) this.#counts.set(name, count + 1);
+  /** Counts one micro-batch of the selected. */
+  accumulated({ whole, names }: Selection): void {
+    if (whole) {
+      this.#wholes += 1;
+      return;
     }
+    for (const name of names) {
+      const count = this.#named.get(name);
+      if (count !== undefined) this.#named.set(name, count + 1);
+    }
+    this.#anyNamed = true;
   }
 
   /** Micro-batches since the last step; 0 of a parameter without elements. */
   count(name: string): number {
-    return this.#counts.get(name) ?? 0;
+    const named = this.#named.get(name);
+    return named === undefined ? 0 : this.#wholes + named;
   }
 
   /** The counts of all parameters, as text: one number where they are the same. */
   summary(): string {
-    const counts = [...this.#counts.values()];
-    return counts.every((count) => count === counts[0]) ? String(counts[0] ?? 0) : counts.join(',');
+    if (this.#parameters.length === 0) return '0';
+    if (!this.#anyNamed) return String(this.#wholes);
+    const counts = this.#parameters.map(({ name }) => this.count(name));
+    return counts.every((count) => count === counts[0]) ? String(counts[0]) : counts.join(',');
   }
 
   /** Throws GRADIENT_MISSING unless every parameter has been accumulated since the last step. */
   requireComplete(): void {
-    const missing = this.#parameters.map(({ name }) => name).filter((name) => this.#counts.get(name) === 0);
+    if (this.#wholes > 0) return;
+    const missing = this.#parameters.map(({ name }) => name).filter((name) => this.count(name) === 0);
     const all = missing.length === this.#parameters.length;
     this.#refuse(missing, (which) => [
       `the gradient of ${which} was not accumulated since the last step${all ? '' : ', and others were'}`,
@@ -66,7 +81,10 @@ export class Intake {
 
   /** The step is done. */
   clear(): void {
-    for (const name of this.#counts.keys()) this.#counts.set(name, 0);
+    this.#wholes = 0;
+    if (!this.#anyNamed) return;
+    for (const name of this.#named.keys()) this.#named.set(name, 0);
+    this.#anyNamed = false;
   }
 
   #refuse(missing: readonly string[], text: (which: string, them: string) => [string, string]): void {

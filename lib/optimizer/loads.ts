@@ -19,6 +19,8 @@ export class Loads {
   readonly #copies: ReadonlyMap<string, Copies>;
   readonly #values = new Map<string, string>();
   #balance: Balance | undefined;
+  /** Steps that all ranks have finished. */
+  #finished = 0;
 
   constructor(parameters: readonly Parameter[], rank: number) {
     this.#copies = new Map(
@@ -31,13 +33,18 @@ export class Loads {
     );
   }
 
-  /** `values`: this rank's whole local part, also what it does not own. `steps`: finished before, by all ranks. */
-  record(name: string, values: Float32Array, steps: number): void {
+  /** `values`: this rank's whole local part, also what it does not own. */
+  record(name: string, values: Float32Array): void {
     if (this.#copies.get(name)!.members === 1) return;
     const bytes = new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
     const digest = createHash('sha256').update(bytes).digest('hex');
-    this.#values.set(name, `${steps}:${digest}`);
+    this.#values.set(name, `${this.#finished}:${digest}`);
     this.#balance = undefined;
+  }
+
+  /** Counts a step that all ranks have finished, also one that was skipped. */
+  stepFinished(): void {
+    this.#finished += 1;
   }
 
   claim(name: string): Claim {

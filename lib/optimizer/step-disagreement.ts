@@ -1,6 +1,6 @@
-import { gatherText } from '../device/agreement.js';
 import type { Communicator } from '../device/communicator.js';
 import type { Device } from '../device/device.js';
+import { gatherTexts, reduceArrays } from '../device/small-arrays.js';
 import { FoldstepError, type FoldstepErrorCode } from '../errors.js';
 import { showName } from '../show.js';
 import { Balance, type Claim, isBalanced, WORDS } from './balance.js';
@@ -50,7 +50,7 @@ export async function disagreementOver(device: Device, intent: Intent): Promise<
     learningRate: String(learningRate),
     ...(objection && { objection: plain(objection) }),
   };
-  const texts = await gatherText(device, device.world, JSON.stringify(own));
+  const texts = await gatherTexts(device, device.world, JSON.stringify(own));
   if (objection) return objection;
   const said = texts.map((text) => JSON.parse(text) as Said);
   const finding = findObjection(said) ?? findOtherCall(said) ?? findOtherRate(said);
@@ -102,7 +102,7 @@ export async function differenceOver(
   claims: readonly ParameterClaims[],
 ): Promise<FoldstepError> {
   const found = await findInStage(device, stage, claims);
-  const texts = await gatherText(device, device.world, found === undefined ? '' : JSON.stringify(found));
+  const texts = await gatherTexts(device, device.world, found === undefined ? '' : JSON.stringify(found));
   const text = texts.find((candidate) => candidate !== '');
   if (text !== undefined) return errorOf(JSON.parse(text) as Finding, device.rank);
   return new FoldstepError('INTERNAL', 'ranks differ, and no parameter is found in which they do', {
@@ -116,12 +116,13 @@ async function findInStage(
   claims: readonly ParameterClaims[],
 ): Promise<Finding | undefined> {
   const each = claims.flatMap(({ accumulated, loaded }) => [accumulated, loaded]);
-  const sums = await sumOver(device, stage, each);
+  const words = Float64Array.from(each.flatMap((claim) => [...new Balance().addAll([claim]).words]));
+  const sums = await reduceArrays(device, stage, words);
   const at = each.findIndex((_, i) => !isBalanced(sums.subarray(i * WORDS, (i + 1) * WORDS)));
   if (at < 0) return undefined;
   const { name } = claims[Math.floor(at / 2)]!;
   const { about, value } = each[at]!;
-  const texts = await gatherText(device, stage, JSON.stringify([about, value]));
+  const texts = await gatherTexts(device, stage, JSON.stringify([about, value]));
   const said = texts.map((text, i) => {
     const [group, claimed] = JSON.parse(text) as [string, string];
     return { group, value: claimed, rank: stage.worldRanks[i]! };
@@ -147,23 +148,6 @@ async function findInStage(
 
 function firstOf<T extends { group: string }>(said: readonly T[], group: string): T {
   return said.find((one) => one.group === group)!;
-}
-
-/** Every claim's words, summed over the ranks. */
-async function sumOver(
-  device: Device,
-  communicator: Communicator,
-  claims: readonly Claim[],
-): Promise<Float64Array> {
-  const buffer = device.allocate(8 * WORDS * Math.max(1, claims.length));
-  try {
-    const view = buffer.view('float64', 0, WORDS * claims.length);
-    view.write(Float64Array.from(claims.flatMap((claim) => [...new Balance().addAll([claim]).words])));
-    await communicator.allReduce(view);
-    return view.read();
-  } finally {
-    buffer.dispose();
-  }
 }
 
 function times(count: string): string {

@@ -2,7 +2,7 @@ import type { Communicator } from '../device/communicator.js';
 import type { Device } from '../device/device.js';
 import type { FoldPath, Team } from '../device/fold.js';
 import type { PeerWindow } from '../device/peer-window.js';
-import { windowWhereReachable } from '../device/peer-window.js';
+import { windowWhereReachable } from '../device/reachable-window.js';
 import { Staged } from '../device/staged.js';
 import type { Stream } from '../device/stream.js';
 

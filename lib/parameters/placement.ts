@@ -1,31 +1,11 @@
-import type { Bucket, FlatLayout, LayoutEntry } from './layout.js';
+import type { Bucket, FlatLayout } from './layout.js';
+import { type BucketPlacement, type OwnedPart, ownedPart } from './owned.js';
 import type { Range } from './slice.js';
 
 /** ZeRO stages that foldstep has: 0 nothing sharded, 1 masters and moments, 2 accumulators too. */
 export type ZeroStage = 0 | 1 | 2;
 
-/** Where a bucket lies in one rank's arenas. All in elements. */
-export interface BucketPlacement {
-  readonly bucket: Bucket;
-  /** Start in the arenas that hold every element: gradients and weights, and accumulators below ZeRO 2. */
-  readonly base: number;
-  /** What this rank updates: elements of the bucket. */
-  readonly own: Range;
-  /** Start of `own` in the arenas that hold nothing else: masters and moments, and accumulators at ZeRO 2. */
-  readonly ownBase: number;
-  /** Start of `own` in the accumulator arena. */
-  readonly accumulatorOwnBase: number;
-  /** What to add to an element of the bucket to find it in the accumulator arena: `own` alone at ZeRO 2. */
-  readonly accumulatorShift: number;
-}
-
-/** A run of one parameter's elements that this rank updates. */
-export interface OwnedRun {
-  readonly placement: BucketPlacement;
-  readonly entry: LayoutEntry;
-  /** Elements of the bucket. */
-  readonly range: Range;
-}
+export type { BucketPlacement, OwnedPart, OwnedRun } from './owned.js';
 
 /** One rank's arenas: what it holds of a layout at a ZeRO stage. */
 export class Placement {
@@ -83,13 +63,18 @@ export class Placement {
     return { start, end: start + entry.size };
   }
 
-  /** What this rank updates, parameter by parameter in layout order; none is empty. */
-  *ownedRuns(): Generator<OwnedRun> {
+  /** The part of a parameter that this rank updates; it may be empty. Throws UNKNOWN_PARAMETER. */
+  ownedOf(name: string): OwnedPart {
+    const { bucket, entry } = this.layout.entry(name);
+    return ownedPart(this.of(bucket), entry);
+  }
+
+  /** The parts of all parameters that this rank updates, in layout order. None is empty. */
+  *ownedRuns(): Generator<OwnedPart> {
     for (const placement of this.buckets) {
       for (const entry of placement.bucket.entries) {
-        const start = Math.max(entry.offset, placement.own.start);
-        const end = Math.min(entry.offset + entry.size, placement.own.end);
-        if (start < end) yield { placement, entry, range: { start, end } };
+        const part = ownedPart(placement, entry);
+        if (part.length > 0) yield part;
       }
     }
   }

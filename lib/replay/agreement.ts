@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { Device } from '../device/device.js';
+import { gatherArrays } from '../device/small-arrays.js';
 import type { FoldedOptimizer, StepResult } from '../optimizer/folded-optimizer.js';
 import { showName } from '../show.js';
-import { gatherOverWorld } from './over-world.js';
 
 const DIGEST_BYTES = 8;
 
@@ -19,7 +19,7 @@ export async function findDisagreements(
   const scalars = new Float64Array([result.gradNorm, result.clipCoefficient]);
   const digests = parameters.map(({ name }) => digest(optimizer.weight(name)));
   const bytes = Buffer.concat([new Uint8Array(scalars.buffer), ...digests]);
-  const ranks = await gatherOverWorld(device, bytes);
+  const ranks = await gatherArrays(device, device.world, bytes);
 
   const found: string[] = [];
   const compare = (what: string, offset: number, reference: (rank: number) => number): void => {

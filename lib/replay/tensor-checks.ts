@@ -1,10 +1,10 @@
 import { toBFloat16 } from '../device/bfloat16.js';
 import type { Device } from '../device/device.js';
+import { reduceArrays } from '../device/small-arrays.js';
 import type { ShardView } from '../optimizer/folded-optimizer.js';
 import type { Parameter } from '../parameters/parameter.js';
 import type { SafetensorsFile } from '../safetensors/file.js';
 import { largestDifference, largestMagnitude, relativeTo } from './compare.js';
-import { maximumOverWorld } from './over-world.js';
 import type { ErrorKind } from './result.js';
 
 /** The error of one logical tensor, over all ranks. */
@@ -58,10 +58,10 @@ export class TensorChecks {
 
   /** One error per tensor, in the order they were added; the same on every rank. Collective. */
   async combine(device: Device): Promise<TensorError[]> {
-    const differences = Float64Array.from(this.#checks, ({ difference }) => difference);
-    const held = new Uint8Array(Buffer.concat(this.#checks.map((check) => check.held)));
-    await maximumOverWorld(device, differences);
-    await maximumOverWorld(device, held);
+    const ownDifferences = Float64Array.from(this.#checks, ({ difference }) => difference);
+    const ownHeld = new Uint8Array(Buffer.concat(this.#checks.map((check) => check.held)));
+    const differences = await reduceArrays(device, device.world, ownDifferences, 'max');
+    const held = await reduceArrays(device, device.world, ownHeld, 'max');
     let end = 0;
     return this.#checks.map(({ kind, tensor, magnitude, held: own }, i) => {
       const begin = end;

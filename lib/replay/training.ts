@@ -1,11 +1,11 @@
 import type { Device } from '../device/device.js';
+import { reduceArrays } from '../device/small-arrays.js';
 import { FoldedOptimizer } from '../optimizer/folded-optimizer.js';
 import type { SafetensorsFile } from '../safetensors/file.js';
 import { showName } from '../show.js';
 import { findDisagreements } from './agreement.js';
 import { accumulatedKey, gradientKey, masterKey, type ReplayCase, stateKey } from './case.js';
 import { judgeStep, judgeTensors, summarize } from './judge.js';
-import { maximumOverWorld } from './over-world.js';
 import type { CaseOutcome, StepReport } from './result.js';
 import type { Setting } from './setting.js';
 import { countUnrounded, TensorChecks } from './tensor-checks.js';
@@ -76,15 +76,15 @@ class Training {
       await this.#step(step);
       onStep();
     }
-    const peak = Float64Array.of(temporaries.peakBytes);
+    const ownPeak = Float64Array.of(temporaries.peakBytes);
     for (const name of this.#recorded.update.states) {
       for (const parameter of this.#optimizer.parameters) {
         const shard = this.#optimizer.shard(parameter.name, name);
         this.#checks.add('state', stateKey(name, parameter.name), parameter, shard);
       }
     }
-    await maximumOverWorld(this.#device, peak);
-    return this.#outcome(peak[0]!);
+    const [peak] = await reduceArrays(this.#device, this.#device.world, ownPeak, 'max');
+    return this.#outcome(peak!);
   }
 
   #load(): void {
@@ -151,8 +151,8 @@ class Training {
   }
 
   async #judgeRounding(): Promise<string[]> {
-    const counts = Float64Array.from(this.#unrounded);
-    await maximumOverWorld(this.#device, counts);
+    const own = Float64Array.from(this.#unrounded);
+    const counts = await reduceArrays(this.#device, this.#device.world, own, 'max');
     const { parameters } = this.#optimizer;
     return [...counts].flatMap((count, i) => {
       if (count === 0) return [];

@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { type Device, init } from '../../device/device.js';
+import { reduceArrays } from '../../device/small-arrays.js';
 import { FoldstepError } from '../../errors.js';
 import { BenchmarkFailure } from '../failure.js';
 import { timeCalls } from '../measure.js';
@@ -55,26 +56,16 @@ async function measureWay(device: Device, lanes: Lanes, path: string, way: Way, 
   await call();
   await device.world.barrier();
   const value = lanes.check(path, way);
-  const [temporaryPeakBytes, allocatorPeakBytes, ...samplesMs] = await largest(device, [
-    peak,
-    allocatorPeak,
-    ...own,
-  ]);
+  const [temporaryPeakBytes, allocatorPeakBytes, ...samplesMs] = await reduceArrays(
+    device,
+    device.world,
+    Float64Array.of(peak, allocatorPeak, ...own),
+    'max',
+  );
   return {
     samplesMs,
     temporaryPeakBytes: temporaryPeakBytes!,
     ...(device.kind === 'cpu' ? {} : { allocatorPeakBytes: allocatorPeakBytes! }),
     value,
   };
-}
-
-/** The largest of each number over the ranks. Collective. */
-async function largest(device: Device, numbers: readonly number[]): Promise<number[]> {
-  const buffer = device.allocate(8 * numbers.length);
-  const view = buffer.view('float64');
-  view.write(Float64Array.from(numbers));
-  await device.world.allReduce(view, 'max');
-  const result = [...view.read()];
-  buffer.dispose();
-  return result;
 }
