@@ -45,7 +45,10 @@ export interface Settings {
 
 export const PACKAGE_FOLDER = dirname(createRequire(import.meta.url).resolve('foldstep/package.json'));
 
-/** A model of 317,344 parameters, without weights. It lies beside this file, unless only what was compiled does. */
+/**
+ * A model of 317,344 parameters, without weights. It lies beside this file, unless only what was
+ * compiled does.
+ */
 const BESIDE = fileURLToPath(new URL('small', import.meta.url));
 const SMALL = existsSync(BESIDE) ? BESIDE : join(PACKAGE_FOLDER, 'examples/glm4-moe/small');
 

@@ -8,8 +8,8 @@ const { bin } = createRequire(import.meta.url)('foldstep/package.json') as { bin
 const FORWARDED = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /**
- * Runs a script and its arguments as some ranks, as `npx foldstep run` does, and resolves with the exit code of the job:
- * 0 only if every rank ended well. Signals to this process reach the ranks.
+ * Runs a script and its arguments as some ranks, as `npx foldstep run` does, and resolves with the
+ * exit code of the job: 0 only if every rank ended well. Signals to this process reach the ranks.
  */
 export async function runRanks(ranks: number, script: readonly string[]): Promise<number> {
   const command = [join(PACKAGE_FOLDER, bin.foldstep), 'run', '-n', String(ranks), ...script];

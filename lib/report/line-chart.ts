@@ -16,8 +16,9 @@ const MOST_MARKS = 24;
 const SYMBOLS = ['circle', 'square', 'triangle', 'diamond', 'star', 'cross', 'wye', 'times', 'plus'] as const;
 
 /**
- * A chart as SVG text, 400 by 300 units large. Its colours are CSS variables, `--series-0` and so on, in the order of
- * `series`, which `pageHTML` sets. Points that a logarithmic axis has no place for are left out. Throws INVALID_ARGUMENT.
+ * A chart as SVG text, 400 by 300 units large. Its colours are CSS variables, `--series-0` and so
+ * on, in the order of `series`, which `pageHTML` sets. Points that a logarithmic axis has no place
+ * for are left out. Throws INVALID_ARGUMENT.
  */
 export function lineChart(given: LineChart, givenSeries: readonly string[]): string {
   const chart = withText(checkChart(given));
@@ -113,7 +114,10 @@ function decades(values: readonly number[]): number[] {
   return within.length > 0 ? within : [least, most];
 }
 
-/** The powers of a base that `values` lie between, those next to them included where they are within. */
+/**
+ * The powers of a base that `values` lie between, those next to them included where they are
+ * within.
+ */
 function powers(base: number, values: readonly number[]): number[] {
   const exponent = (value: number): number => Math.log(value) / Math.log(base);
   const positive = values.filter((value) => value > 0);

@@ -2,7 +2,10 @@ import { checkPage } from './checks.js';
 import { symbolOf } from './line-chart.js';
 import type { Page, Section } from './shapes.js';
 
-/** Hues far from each other, dark enough for white and light enough for black; the marks' shapes tell series apart without them. */
+/**
+ * Hues far from each other, dark enough for white and light enough for black; the marks' shapes
+ * tell series apart without them.
+ */
 const LIGHT = [
   '#a86f00',
   '#0072b2',
@@ -27,8 +30,8 @@ const DARK = [
 ];
 
 /**
- * The text of one HTML file that needs nothing else: no script, no font, no network. It is light or dark as the reader's
- * system is. Throws INVALID_ARGUMENT.
+ * The text of one HTML file that needs nothing else: no script, no font, no network. It is light or
+ * dark as the reader's system is. Throws INVALID_ARGUMENT.
  */
 export function pageHTML(page: Page): string {
   const { title, lead, series, sections, table, notes } = checkPage(page);

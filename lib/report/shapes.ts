@@ -16,9 +16,15 @@ export interface LineChart {
   /** `linear` for counts such as of steps. Default `powersOfTwo`. */
   readonly xScale?: 'powersOfTwo' | 'linear';
   readonly points: readonly Point[];
-  /** The axis on the left. `zeroAndLog` is logarithmic above 1024 and has a place for 0, as numbers of bytes need it. */
+  /**
+   * The axis on the left. `zeroAndLog` is logarithmic above 1024 and has a place for 0, as numbers
+   * of bytes need it.
+   */
   readonly scale: 'log' | 'linear' | 'zeroAndLog';
-  /** The text of a value of that axis, for its ticks and for what a reader sees when pointing at a mark. */
+  /**
+   * The text of a value of that axis, for its ticks and for what a reader sees when pointing at a
+   * mark.
+   */
   readonly format: (value: number) => string;
   /** A line across, such as a machine's limit. */
   readonly limit?: { readonly y: number; readonly label: string };

@@ -16,8 +16,9 @@ export interface Import {
 export type ImportGraph = ReadonlyMap<string, readonly string[]>;
 
 /**
- * The imports of a TypeScript project, by the compiler's own account: imports of types alone count, and so do re-exports
- * and `import()`. `project` is a tsconfig.json. Imports of Node.js itself are not among them.
+ * The imports of a TypeScript project, by the compiler's own account: imports of types alone count,
+ * and so do re-exports and `import()`. `project` is a tsconfig.json. Imports of Node.js itself are
+ * not among them.
  */
 export function importsOf(project: string): Import[] {
   const compiler = join(root, 'node_modules/typescript/bin/tsc');
@@ -38,7 +39,10 @@ export function importsOf(project: string): Import[] {
   return readImports(told);
 }
 
-/** Reads what `tsc --explainFiles` prints: each file in a line of its own, then, indented, why it is in the program. */
+/**
+ * Reads what `tsc --explainFiles` prints: each file in a line of its own, then, indented, why it is
+ * in the program.
+ */
 export function readImports(told: string): Import[] {
   const imports: Import[] = [];
   let file = '';
@@ -85,7 +89,10 @@ export function circlesOf(graph: ImportGraph): string[][] {
   return circles;
 }
 
-/** One way around a circle, such as `a.ts -> b.ts -> a.ts`: the shortest from its first file, in order of names. */
+/**
+ * One way around a circle, such as `a.ts -> b.ts -> a.ts`: the shortest from its first file, in
+ * order of names.
+ */
 export function wayAround(graph: ImportGraph, circle: readonly string[]): string {
   const [start] = [...circle].sort();
   const ways = [[start!]];
