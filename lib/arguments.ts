@@ -97,6 +97,12 @@ export function checkNumber(name: string, value: number): void {
   throw new FoldstepError('INVALID_ARGUMENT', `${name} must be a number; it is ${show(value)}`);
 }
 
+/** Throws INVALID_ARGUMENT unless `value` is a text. */
+export function checkText(name: string, value: string): void {
+  if (typeof value === 'string') return;
+  throw new FoldstepError('INVALID_ARGUMENT', `${name} must be a text; it is ${show(value)}`);
+}
+
 /** Throws INVALID_ARGUMENT unless `value` is true or false. */
 export function checkFlag(name: string, value: boolean): void {
   if (typeof value === 'boolean') return;

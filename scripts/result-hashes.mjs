@@ -1,5 +1,5 @@
-// Prints one line for each setting of an optimizer: the setting, and a SHA-256 over the results of all ranks.
-// Run it before and after a change: `diff` of both outputs shows which bits changed.
+// Prints one line for each setting of an optimizer: the setting, and a SHA-256 over the results of
+// all ranks. Run it before and after a change: `diff` of both outputs shows which bits changed.
 //
 //   node scripts/result-hashes.mjs [--from DIR] [--device cpu|simulated|cuda] [--only TEXT]
 //
@@ -7,8 +7,9 @@
 // --device  what the ranks compute on; `cpu` by default
 // --only    runs the settings alone whose line holds this text
 //
-// It uses the public API alone. It starts real jobs on 1 to 4 ranks, with `foldstep run`. Settings that the API
-// refuses give no line. The lines of path=library are marked: MPI or NCCL chooses their order of sums.
+// It uses the public API alone. It starts real jobs on 1 to 4 ranks, with `foldstep run`. Settings
+// that the API refuses give no line. The lines of path=library are marked: MPI or NCCL chooses
+// their order of sums.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -133,7 +134,10 @@ async function runRank(job, out) {
   writeFileSync(join(out, `${device.rank}.json`), JSON.stringify(hashes));
 }
 
-/** Every way of the gradients, and every norm with every rule. What is left of a setting is drawn at random. */
+/**
+ * Every way of the gradients, and every norm with every rule. What is left of a setting is drawn at
+ * random.
+ */
 function* settingsFor({ ranks, nodes, meshes }) {
   const next = random(10 * ranks + nodes);
   const draw = (list) => list[Math.floor(next() * list.length)];
@@ -179,7 +183,10 @@ function describe({ ranks, nodes }, number, setting) {
   ].join(' ');
 }
 
-/** Parameters of every family; the sizes are odd where the mesh allows it. The large one is not in every setting. */
+/**
+ * Parameters of every family; the sizes are odd where the mesh allows it. The large one is not in
+ * every setting.
+ */
 function parametersFor({ tp, ep, etp, nativeEp, nativeEtp }, { large }) {
   const cuts = (...axes) => axes.map((axis, dim) => ({ axis, dim }));
   const elements = given.device === 'cpu' && large ? 70001 : 4097;
@@ -221,7 +228,10 @@ function ruleOf({ sgd, adam, adamw }, rule) {
   return rules[rule]();
 }
 
-/** Random numbers, the same at every run, of which each gradient takes a part: another one on each rank. */
+/**
+ * Random numbers, the same at every run, of which each gradient takes a part: another one on each
+ * rank.
+ */
 function poolOf({ toBFloat16 }, rank) {
   const next = random(1000 + rank);
   const full = Float32Array.from({ length: 200_003 }, () => (next() - 0.5) * 2 ** Math.floor(8 * next() - 6));
@@ -270,7 +280,8 @@ async function hashOf(api, device, mesh, setting, pool) {
           const start = (7919 * (i + 1) + 104_729 * (step + 3 * microbatch)) % (200_003 - target.length);
           target.set(pool[gradientType].subarray(start, start + target.length));
         }
-        // The last micro-batch of a step comes in two parts, as gradients come out of a backward pass.
+        // The last micro-batch of a step comes in two parts, as gradients come out of a backward
+        // pass.
         if (microbatch === 0) await optimizer.accumulate();
         else {
           await optimizer.accumulate(names.filter((_, i) => i % 3 === 1));

@@ -5,10 +5,10 @@ import { fileURLToPath } from 'node:url';
 import { Command } from 'commander';
 import { FoldstepError } from 'foldstep';
 import { SafetensorsFile } from 'foldstep/safetensors';
-import { runJob } from '#lib/launch/job.js';
 import { type Bounds, beyond, compareTrainings, comparisonText, type Outcome } from './compare.ts';
 import { endBy } from './failure.ts';
 import { PACKAGE_FOLDER, whole } from './options.ts';
+import { runRanks } from './run-ranks.ts';
 import { readMetrics } from './train/metrics.ts';
 import { metricsPage } from './train/plot.ts';
 
@@ -77,7 +77,7 @@ the optimizer's steps.
     const folder = join(output, name.split(':')[0]!);
     const metrics = join(output, `${name.split(':')[0]!}.jsonl`);
     const script = [scriptFile(), ...options, ...shared, '--metrics', metrics, '--save', folder];
-    const { code } = await runJob({ ranks, script });
+    const code = await runRanks(ranks, script);
     if (code !== 0) return code;
     const masters = new SafetensorsFile(join(folder, 'model.safetensors'));
     outcomes.push({ steps: readMetrics(metrics), masters });

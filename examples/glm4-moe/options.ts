@@ -1,5 +1,7 @@
+import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import {
   constantLR,
@@ -43,8 +45,12 @@ export interface Settings {
 
 export const PACKAGE_FOLDER = dirname(createRequire(import.meta.url).resolve('foldstep/package.json'));
 
-/** A model of 317,344 parameters, without weights. */
-const SMALL = join(PACKAGE_FOLDER, 'examples/glm4-moe/small');
+/**
+ * A model of 317,344 parameters, without weights. It lies beside this file, unless only what was
+ * compiled does.
+ */
+const BESIDE = fileURLToPath(new URL('small', import.meta.url));
+const SMALL = existsSync(BESIDE) ? BESIDE : join(PACKAGE_FOLDER, 'examples/glm4-moe/small');
 
 /** Throws a CommanderError, and leaves telling it to whoever catches it. */
 export function trainCommand(): Command {

@@ -1,11 +1,12 @@
 import { type Device, init } from '../device/device.js';
 import type { FoldedOptimizer } from '../optimizer/folded-optimizer.js';
+import { digits } from '../report/numbers.js';
 import { describeHost, type Host, hostText } from './host.js';
 import { CALLS_PER_TURN, TURNS, timeCalls, timingOf } from './measure.js';
 import { checkPeriodic } from './pattern.js';
 import { modelOf } from './step/whole-step.js';
 import { GRADIENT } from './step/workbench.js';
-import { digits, tableText } from './text.js';
+import { tableText } from './text.js';
 
 /** In a sample of calls that take about a microsecond. */
 const CALLS_PER_SAMPLE = 1000;

@@ -17,8 +17,8 @@ import { shownPart } from './shown-part.js';
 const DEVICE = { name: 'Device', [Symbol.hasInstance]: (value: unknown) => value instanceof Backend };
 
 /**
- * A block of a device's memory. `dispose()` empties its typed arrays at once; operations in flight keep the memory
- * until they are done.
+ * A block of a device's memory. `dispose()` empties its typed arrays at once; operations in flight
+ * keep the memory until they are done.
  */
 export class Buffer extends Resource<RawMemory> {
   readonly bytes: number;
@@ -39,10 +39,12 @@ export class Buffer extends Resource<RawMemory> {
   }
 
   /**
-   * Memory of the device that other code owns: `bytes` bytes from `pointer`, as the device addresses them. `owner` is kept
-   * from being collected for as long as the buffer is; the memory must last until the operations on it are done. Throws
-   * INVALID_ARGUMENT for address 0, a range that reaches beyond 2^64, and what is no memory of the device: on processors
-   * every page is looked up once, on a GPU the first byte and the last. Whether it may be written is not looked up.
+   * Memory of the device that other code owns: `bytes` bytes from `pointer`, as the device
+   * addresses them. `owner` is kept from being collected for as long as the buffer is; the memory
+   * must last until the operations on it are done. Throws INVALID_ARGUMENT for address 0, a range
+   * that reaches beyond 2^64, and what is no memory of the device: on processors every page is
+   * looked up once, on a GPU the first byte and the last. Whether it may be written is not looked
+   * up.
    */
   static from(device: Backend, pointer: bigint, bytes: number, owner?: unknown): Buffer {
     checkInstance('device', device, DEVICE);
@@ -54,8 +56,8 @@ export class Buffer extends Resource<RawMemory> {
   }
 
   /**
-   * `length` elements from `byteOffset`, by default all that fit. Throws INVALID_DTYPE, INVALID_ARGUMENT for a misaligned
-   * offset, INVALID_LENGTH for a run that leaves the buffer.
+   * `length` elements from `byteOffset`, by default all that fit. Throws INVALID_DTYPE,
+   * INVALID_ARGUMENT for a misaligned offset, INVALID_LENGTH for a run that leaves the buffer.
    */
   view<D extends DType>(dtype: D, byteOffset = 0, length?: number): View<D> {
     return new View(this, dtype, byteOffset, length);
@@ -73,8 +75,8 @@ export class View<D extends DType = DType> extends Genuine {
   #array: ArrayOf<D> | undefined;
 
   /**
-   * `length` elements, by default all that fit. Throws INVALID_DTYPE, INVALID_ARGUMENT for a misaligned offset, INVALID_LENGTH
-   * for a run that leaves the buffer.
+   * `length` elements, by default all that fit. Throws INVALID_DTYPE, INVALID_ARGUMENT for a
+   * misaligned offset, INVALID_LENGTH for a run that leaves the buffer.
    */
   constructor(buffer: Buffer, dtype: D, byteOffset: number, length?: number) {
     super();
@@ -103,20 +105,27 @@ export class View<D extends DType = DType> extends Genuine {
     return this.length * bytesOf(this.dtype);
   }
 
-  /** Where it begins, as the device addresses it: for code that works on the device without foldstep. */
+  /**
+   * Where it begins, as the device addresses it: for code that works on the device without
+   * foldstep.
+   */
   get pointer(): bigint {
     return native(() => this.buffer.handle.address()) + BigInt(this.byteOffset);
   }
 
-  /** Whether `array` works: JavaScript sees the memory, and Node.js shows as many bytes in one array. */
+  /**
+   * Whether `array` works: JavaScript sees the memory, and Node.js shows as many bytes in one
+   * array.
+   */
   get visible(): boolean {
     return this.buffer.hostAccessible && this.byteLength <= constants.MAX_LENGTH;
   }
 
   /**
-   * The elements themselves, without a copy, the same object every time. It keeps the memory alive and is empty after
-   * `buffer.dispose()`. Throws DISPOSED; INVALID_ARGUMENT where JavaScript cannot see the memory (see
-   * `Buffer.hostAccessible`); INVALID_LENGTH for more bytes than Node.js shows in one array (4 GiB up to Node.js 20).
+   * The elements themselves, without a copy, the same object every time. It keeps the memory alive
+   * and is empty after `buffer.dispose()`. Throws DISPOSED; INVALID_ARGUMENT where JavaScript
+   * cannot see the memory (see `Buffer.hostAccessible`); INVALID_LENGTH for more bytes than Node.js
+   * shows in one array (4 GiB up to Node.js 20).
    */
   get array(): ArrayOf<D> {
     if (this.buffer.hostAccessible && !this.visible) {
@@ -134,14 +143,20 @@ export class View<D extends DType = DType> extends Genuine {
     return this.#array;
   }
 
-  /** A copy of the elements, as the streams that were awaited have left them. Blocks for the copy. Throws DISPOSED. */
+  /**
+   * A copy of the elements, as the streams that were awaited have left them. Blocks for the copy.
+   * Throws DISPOSED.
+   */
   read(): ArrayOf<D> {
     const array = new ARRAY_CONSTRUCTORS[this.dtype](this.length);
     native(() => this.buffer.handle.read(this.byteOffset, array));
     return array as ArrayOf<D>;
   }
 
-  /** Sets all elements. Blocks for the copy. Throws INVALID_LENGTH, INVALID_DTYPE for an array of another kind, DISPOSED. */
+  /**
+   * Sets all elements. Blocks for the copy. Throws INVALID_LENGTH, INVALID_DTYPE for an array of
+   * another kind, DISPOSED.
+   */
   write(values: ArrayOf<D>): void {
     const { name } = ARRAY_CONSTRUCTORS[this.dtype];
     const array = typedArray(values, name as TypedArrayKind);

@@ -5,9 +5,9 @@ import type { PeerWindow } from './peer-window.js';
 import type { Stream } from './stream.js';
 
 /**
- * Opens a window as `Device.createWindow` does, of `bytes` bytes on each member. Resolves with undefined on every member
- * where their devices do not reach each other's memory. Collective over `communicator`. Rejects with what
- * `Device.createWindow` rejects with, but for PATH_UNAVAILABLE.
+ * Opens a window as `Device.createWindow` does, of `bytes` bytes on each member. Resolves with
+ * undefined on every member where their devices do not reach each other's memory. Collective over
+ * `communicator`. Rejects with what `Device.createWindow` rejects with, but for PATH_UNAVAILABLE.
  */
 export async function windowWhereReachable(
   device: Device,

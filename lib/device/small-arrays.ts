@@ -3,15 +3,16 @@ import type { Communicator, ReduceOp } from './communicator.js';
 import type { Device } from './device.js';
 import type { DType } from './dtype.js';
 
-// Each call allocates and frees its own memory: this is for a few numbers now and then. What runs in every step keeps a
-// `Staged` instead.
+// Each call allocates and frees its own memory: this is for a few numbers now and then. What runs
+// in every step keeps a `Staged` instead.
 
 type SmallArray = Float64Array | Float32Array | Int32Array | Uint8Array;
 
 /**
- * Reduces arrays of JavaScript over the members: element i of the result is the sum, or what `op` says, of element i of
- * every member's `values`. The result is a new array, with the same bits on every member. Collective; all members give as
- * many elements, of one type. Rejects as `Communicator.allReduce` does, and with OUT_OF_MEMORY.
+ * Reduces arrays of JavaScript over the members: element i of the result is the sum, or what `op`
+ * says, of element i of every member's `values`. The result is a new array, with the same bits on
+ * every member. Collective; all members give as many elements, of one type. Rejects as
+ * `Communicator.allReduce` does, and with OUT_OF_MEMORY.
  */
 export async function reduceArrays<Values extends SmallArray>(
   device: Device,
@@ -31,8 +32,8 @@ export async function reduceArrays<Values extends SmallArray>(
 }
 
 /**
- * Resolves with every member's `values`, in member order. Collective; all members give as many elements, of one type.
- * Rejects as `Communicator.allGather` does, and with OUT_OF_MEMORY.
+ * Resolves with every member's `values`, in member order. Collective; all members give as many
+ * elements, of one type. Rejects as `Communicator.allGather` does, and with OUT_OF_MEMORY.
  */
 export async function gatherArrays<Values extends SmallArray>(
   device: Device,
@@ -57,7 +58,9 @@ export async function gatherArrays<Values extends SmallArray>(
   }
 }
 
-/** Resolves with every member's text, in member order. Collective; the texts may be of any length. */
+/**
+ * Resolves with every member's text, in member order. Collective; the texts may be of any length.
+ */
 export async function gatherTexts(
   device: Device,
   communicator: Communicator,

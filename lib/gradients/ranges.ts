@@ -12,8 +12,9 @@ export function wholeLayout(layout: FlatLayout): BucketRange[] {
 }
 
 /**
- * The runs that hold some parameters, neighbours joined, in layout order: the same on every rank, whatever the order in
- * which the parameters are given. `places` is what `FlatLayout.entry` gives for each; it may give one more than once.
+ * The runs that hold some parameters, neighbours joined, in layout order: the same on every rank,
+ * whatever the order in which the parameters are given. `places` is what `FlatLayout.entry` gives
+ * for each; it may give one more than once.
  */
 export function rangesOf(
   layout: FlatLayout,

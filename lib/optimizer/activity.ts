@@ -3,8 +3,9 @@ import { show, showName } from '../show.js';
 import type { Selection } from './selection.js';
 
 /**
- * What an optimizer is doing, and so what it may be asked for next. Every refusal is thrown before anything is done.
- * Accumulations of different parameters may run beside one another; nothing runs beside the rest.
+ * What an optimizer is doing, and so what it may be asked for next. Every refusal is thrown before
+ * anything is done. Accumulations of different parameters may run beside one another; nothing runs
+ * beside the rest.
  */
 export class Activity {
   readonly #rank: number;
@@ -63,7 +64,10 @@ export class Activity {
     throw this.#busy(`parameter ${showName(first)} is still being accumulated`);
   }
 
-  /** Throws BUSY if one of the selected is still being accumulated, or a step is under way; ALREADY_REDUCED. */
+  /**
+   * Throws BUSY if one of the selected is still being accumulated, or a step is under way;
+   * ALREADY_REDUCED.
+   */
   requireAccumulable({ names }: Selection): void {
     const again = this.#accumulatingAll
       ? names[0]
@@ -96,7 +100,10 @@ export class Activity {
     else for (const name of selection.names) this.#accumulating.delete(name);
   }
 
-  /** Runs an operation beside which nothing else may run. `what` names it in messages, such as `a step`. */
+  /**
+   * Runs an operation beside which nothing else may run. `what` names it in messages, such as `a
+   * step`.
+   */
   async alone<Result>(what: string, operation: () => Promise<Result>): Promise<Result> {
     this.#underWay = what;
     try {
@@ -106,7 +113,10 @@ export class Activity {
     }
   }
 
-  /** Runs an operation after whose failure ranks may have got to different places: nothing that follows could be trusted. */
+  /**
+   * Runs an operation after whose failure ranks may have got to different places: nothing that
+   * follows could be trusted.
+   */
   async guard<Result>(operation: () => Promise<Result>): Promise<Result> {
     try {
       return await operation();

@@ -5,8 +5,9 @@ import type { View } from '../device/view.js';
 import type { Range } from '../parameters/slice.js';
 
 /**
- * The arrays in which JavaScript sees an arena's parameters. Where it does not see the device's memory, what it was shown
- * is copied, and nothing else: other code may write the rest on the device.
+ * The arrays in which JavaScript sees an arena's parameters. Where it does not see the device's
+ * memory, what it was shown is copied, and nothing else: other code may write the rest on the
+ * device.
  */
 export class ArenaArrays {
   readonly #device: Device;
@@ -29,7 +30,10 @@ export class ArenaArrays {
     this.#order = new Map(sorted.map((place, index) => [keyOf(place), index]));
   }
 
-  /** A parameter's elements, the same array every time. Throws INVALID_LENGTH for one too long for an array. */
+  /**
+   * A parameter's elements, the same array every time. Throws INVALID_LENGTH for one too long for
+   * an array.
+   */
   show(place: Range): Float32Array | Uint16Array {
     const { start, end } = place;
     this.#staged ??= new Staged(this.#device, this.#arena);
@@ -51,7 +55,9 @@ export class ArenaArrays {
     for (const { start, end } of this.#runs(places)) this.#staged!.upload(stream, start, end);
   }
 
-  /** Enqueues what makes the arrays of those of `places` that were shown say what the device has. */
+  /**
+   * Enqueues what makes the arrays of those of `places` that were shown say what the device has.
+   */
   download(places: readonly Range[], stream: Stream): void {
     for (const { start, end } of this.#runs(places)) this.#staged!.download(stream, start, end);
   }
@@ -60,7 +66,10 @@ export class ArenaArrays {
     this.#staged?.dispose();
   }
 
-  /** As few runs as hold those that were shown. They are found once for each list of places, until more are shown. */
+  /**
+   * As few runs as hold those that were shown. They are found once for each list of places, until
+   * more are shown.
+   */
   #runs(places: readonly Range[]): readonly Range[] {
     if (this.#shown.size === 0) return [];
     const known = this.#found.get(places);

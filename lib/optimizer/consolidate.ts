@@ -7,8 +7,9 @@ import { boxRuns } from '../parameters/slice.js';
 import type { ShardView } from './shards.js';
 
 /**
- * A logical tensor, row-major, from what the ranks of its stage hold of it, bit for bit. `sharded`: whether their shards
- * hold no copies along the data axis. Collective over `stage`. Throws PARAMETERS_DIFFER where members want another tensor.
+ * A logical tensor, row-major, from what the ranks of its stage hold of it, bit for bit. `sharded`:
+ * whether their shards hold no copies along the data axis. Collective over `stage`. Throws
+ * PARAMETERS_DIFFER where members want another tensor.
  */
 export async function consolidate(
   device: Device,
@@ -21,7 +22,8 @@ export async function consolidate(
   await requireAgreement(device, stage, 'the tensors to consolidate', `${what} of ${parameter.name}`);
   const bits = new Int32Array(parameter.logicalSize);
   if (parameter.isOwner(device.rank, sharded)) place(bits, parameter, device.rank, shard);
-  // Every element has one owner, and the others add zeros to its bits as integers: -0 and every NaN come through.
+  // Every element has one owner, and the others add zeros to its bits as integers: -0 and every NaN
+  // come through.
   return new Float32Array((await reduceArrays(device, stage, bits)).buffer);
 }
 

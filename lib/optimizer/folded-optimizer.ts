@@ -20,13 +20,16 @@ export type { ShardView } from './shards.js';
 export type { StepResult } from './steps.js';
 
 /**
- * The optimizer of a folded mixture-of-experts model: BF16 gradients in, BF16 weights out. A step is any number of
- * micro-batches (`gradient` written, `accumulate` awaited) and then `step`. All ranks call the same methods in the same
- * order.
+ * The optimizer of a folded mixture-of-experts model. It takes BF16 gradients and gives BF16
+ * weights. A step is any number of micro-batches and then `step`. For each micro-batch, write every
+ * `gradient` and await `accumulate`. All ranks call the same methods in the same order.
  */
 export class FoldedOptimizer {
   readonly parameters: readonly Parameter[];
-  /** Of the next step; for schedules. `step` throws INVALID_ARGUMENT if it is none, PARAMETERS_DIFFER if ranks differ. */
+  /**
+   * Learning rate of the next step. Set it from a schedule. `step` throws INVALID_ARGUMENT for what
+   * is no learning rate, and PARAMETERS_DIFFER if ranks differ.
+   */
   learningRate: number;
   readonly #parts: Parts;
   readonly #activity: Activity;
@@ -53,72 +56,86 @@ export class FoldedOptimizer {
   }
 
   /**
-   * Collective over the world. Throws INVALID_ARGUMENT, WORLD_MISMATCH, PARAMETERS_DIFFER, PATH_UNAVAILABLE,
-   * SHARED_MEMORY_TOO_SMALL, and what `Parameter` and `FlatLayout` throw.
+   * Makes an optimizer. Collective over the world. Throws INVALID_ARGUMENT, WORLD_MISMATCH,
+   * PARAMETERS_DIFFER, PATH_UNAVAILABLE, SHARED_MEMORY_TOO_SMALL, and what `Parameter` and
+   * `FlatLayout` throw.
    */
   static async create(options: FoldedOptimizerOptions): Promise<FoldedOptimizer> {
     return new FoldedOptimizer(await assemble(options));
   }
 
-  /** The path that a micro-batch's gradients take over the tensor lanes. */
+  /** The path that the gradients of a micro-batch take over the tensor ranks. */
   get path(): FoldPath {
     return this.#parts.reducer.path;
   }
 
-  /** Steps taken; skipped ones are not. */
+  /** Number of steps taken. Skipped steps do not count. */
   get stepCount(): number {
     return this.#steps.taken;
   }
 
   /**
-   * This rank's local gradient of a parameter: BF16 bits, or FP32 with `gradientType: 'float32'`; `localShape`, row-major;
-   * the same memory every time. Write it, then `accumulate`. It is the device's memory where JavaScript sees that, else what
-   * `accumulate` copies to it from then on.
+   * This rank's local gradient of a parameter, in the parameter's `localShape`, row-major. The
+   * elements are BF16 bits, or FP32 with `gradientType: 'float32'`. Each call gives the same array.
+   * Write it, then `accumulate`.
+   *
+   * Where JavaScript sees the device's memory, the array is that memory. Elsewhere `accumulate`
+   * copies the array to the device. Throws UNKNOWN_PARAMETER, DISPOSED, and INVALID_LENGTH for more
+   * bytes than Node.js shows in one array: take `gradientView` then.
    */
   gradient(name: string): Uint16Array | Float32Array {
     return this.#tensors.gradient(name);
   }
 
   /**
-   * This rank's local weight of a parameter, BF16 bits, as the last step left it; an array as `gradient` gives. Undefined
-   * while a step is under way.
+   * This rank's local weight of a parameter as the last step left it: BF16 bits in the parameter's
+   * `localShape`, row-major. Each call gives the same array. Its elements are undefined while a
+   * step is under way. Throws as `gradient` does.
    */
   weight(name: string): Uint16Array {
     return this.#tensors.weight(name);
   }
 
   /**
-   * Where a parameter's gradient lies on the device, for code that writes it there, on the optimizer's stream. Do not ask for
-   * `gradient` of the same parameter: its array would be copied over it.
+   * Where a parameter's gradient lies on the device. Code that writes it there does so on the
+   * optimizer's stream. Do not ask for `gradient` of the same parameter: `accumulate` would copy
+   * that array over it. Throws UNKNOWN_PARAMETER, DISPOSED.
    */
   gradientView(name: string): View {
     return this.#tensors.gradientView(name);
   }
 
-  /** Where a parameter's weight lies on the device. */
+  /** Where a parameter's weight lies on the device. Throws UNKNOWN_PARAMETER, DISPOSED. */
   weightView(name: string): View {
     return this.#tensors.weightView(name);
   }
 
   /**
-   * Sets a parameter's master and weight from this rank's local part: FP32, or BF16 bits as `Uint16Array`. Its optimizer
-   * state stays as it is. Ranks that hold copies load the same: the next `step` or `reduce` throws PARAMETERS_DIFFER
-   * otherwise. Throws INVALID_LENGTH, INVALID_DTYPE, BUSY, and has changed nothing.
+   * Sets a parameter's master and weight from this rank's local part: FP32, or BF16 bits as
+   * `Uint16Array`, `localSize` elements. The state of the update rule stays as it is. Ranks that
+   * hold copies load the same, or the next `step` or `reduce` throws PARAMETERS_DIFFER. Throws
+   * INVALID_LENGTH, INVALID_DTYPE, BUSY, UNKNOWN_PARAMETER, DISPOSED, and has then changed nothing.
    */
   load(name: string, values: Float32Array | Uint16Array): void {
     this.#tensors.load(name, values);
   }
 
-  /** What this rank holds of a parameter's master, optimizer state, or accumulated gradient. Throws INVALID_ARGUMENT. */
+  /**
+   * What this rank holds of a parameter's master, of its optimizer state, or of its accumulated
+   * gradient, in FP32. Throws INVALID_ARGUMENT, UNKNOWN_PARAMETER, DISPOSED.
+   */
   shard(name: string, what: 'master' | 'accumulated' | StateName): ShardView {
     return this.#tensors.shard(name, what);
   }
 
   /**
-   * A parameter's whole logical tensor on every rank of the pipeline stage, row-major FP32, bit for bit: its master, its
-   * optimizer state or, after `reduce`, its accumulated gradient. Collective over the stage, whose ranks ask for the same.
-   * Takes the memory of the tensor twice while it runs. Throws INVALID_ARGUMENT, NOT_REDUCED for a gradient that is not, BUSY,
-   * PARAMETERS_DIFFER.
+   * A parameter's whole logical tensor, row-major FP32, bit for bit, on every rank of the pipeline
+   * stage: its master, its optimizer state or, after `reduce`, its accumulated gradient. Collective
+   * over the stage, whose ranks ask for the same. While it runs, it takes the memory of the tensor
+   * twice.
+   *
+   * Throws INVALID_ARGUMENT, UNKNOWN_PARAMETER, BUSY, PARAMETERS_DIFFER, and NOT_REDUCED for a
+   * gradient that is not reduced.
    */
   async consolidate(
     name: string,
@@ -128,36 +145,43 @@ export class FoldedOptimizer {
   }
 
   /**
-   * Adds one micro-batch's gradients, of all parameters or of those named, to the accumulators: corrected over the tensor
-   * lanes as the family says. Resolves when the caller may overwrite them. Throws BUSY if one of them is still being
-   * accumulated, ALREADY_REDUCED after `reduce`, GRADIENT_MISSING for one that can never have been written: neither
-   * `gradient` nor `gradientView` was called for it.
+   * Adds the gradients of one micro-batch to the accumulators, of all parameters or of those named.
+   * It corrects them over the tensor ranks as the family says. It resolves when the caller may
+   * overwrite the gradients.
+   *
+   * Throws BUSY if one of them is still being accumulated, ALREADY_REDUCED after `reduce`,
+   * UNKNOWN_PARAMETER, and GRADIENT_MISSING for a gradient that nobody can have written, because
+   * neither `gradient` nor `gradientView` was called.
    */
   async accumulate(names?: Iterable<string>): Promise<void> {
     await this.#accumulation.accumulate(names);
   }
 
   /**
-   * Does the reductions of `step` now, so that the whole gradient can be looked at with `shard(name, 'accumulated')` before
-   * it is clipped. Optional. Throws as `step` does, but for the learning rate.
+   * Does the reductions of `step` now. Afterwards `shard(name, 'accumulated')` shows the whole
+   * gradient before it is clipped. You need not call it. Throws as `step` does, but for the
+   * learning rate.
    */
   async reduce(): Promise<void> {
     await this.#steps.reduce();
   }
 
   /**
-   * Reduces, takes the norm, clips, updates, gathers the weights and clears the accumulators. The ranks first agree on what
-   * they are about to do; where they do not, every rank throws, nothing has been done, and they may try again:
-   * GRADIENT_MISSING if a parameter was not accumulated since the last step, or on one rank more often than on another;
-   * PARAMETERS_DIFFER for learning rates that differ, and for copies into which ranks loaded different values;
-   * OPERATION_MISMATCH where one calls `reduce`; INVALID_ARGUMENT for a learning rate that is none. Masters that a step of
-   * finite numbers takes beyond FP32's range become infinite, and nothing reports it.
+   * Reduces the gradient, takes its norm, clips it, updates the masters, gathers the weights and
+   * clears the accumulators. The ranks first agree on what they are about to do. If they do not
+   * agree, every rank throws, nothing has been done, and they may try again: GRADIENT_MISSING if a
+   * parameter was not accumulated since the last step, or on one rank more often than on another;
+   * PARAMETERS_DIFFER if learning rates differ, or if ranks loaded different values into copies;
+   * OPERATION_MISMATCH if a rank calls `reduce`; INVALID_ARGUMENT for what is no learning rate.
+   *
+   * A step of finite numbers may take a master beyond the range of FP32. The master is then
+   * infinite, and nothing reports it.
    */
   async step(): Promise<StepResult> {
     return this.#steps.step(this.learningRate);
   }
 
-  /** Frees the memory; views that were given out become empty. Idempotent. */
+  /** Frees the memory. Views that were given out become empty. A second call does nothing. */
   dispose(): void {
     if (this.#activity.dispose()) this.#parts.dispose();
   }

@@ -4,8 +4,9 @@ import { showName } from '../show.js';
 import type { Selection } from './selection.js';
 
 /**
- * Which gradients a caller can have written, and how often each has been accumulated since the last step. A forgotten one
- * would be a gradient of zeros, and train nothing in silence. Parameters without elements have nothing to write.
+ * Which gradients a caller can have written, and how often each has been accumulated since the last
+ * step. A forgotten one would be a gradient of zeros, and train nothing in silence. Parameters
+ * without elements have nothing to write.
  */
 export class Intake {
   /** Those with elements. */

@@ -22,7 +22,10 @@ export function selectAll(placement: Placement): Selection {
   return { whole: true, names, ranges: wholeLayout(layout), places: placesOf(placement, names) };
 }
 
-/** The parameters that a caller names. Throws INVALID_ARGUMENT for what is no list, UNKNOWN_PARAMETER. */
+/**
+ * The parameters that a caller names. Throws INVALID_ARGUMENT for what is no list,
+ * UNKNOWN_PARAMETER.
+ */
 export function selectNamed(placement: Placement, given: Iterable<string>): Selection {
   const { layout } = placement;
   const entries = checkIterable('names', given, (name) => layout.entry(name));

@@ -1,7 +1,10 @@
 import type { View } from '../device/view.js';
 import type { OwnedPart } from '../parameters/owned.js';
 
-/** What this rank holds of a parameter: elements [offset, offset + values.length) of its flattened local part. */
+/**
+ * What this rank holds of a parameter: elements [offset, offset + values.length) of its flattened
+ * local part.
+ */
 export interface ShardView {
   readonly offset: number;
   /** FP32; the memory itself where JavaScript sees it (`View.visible`), else a copy. */

@@ -6,7 +6,10 @@ import type { Loads } from './loads.js';
 import type { Parts } from './parts.js';
 import type { Selection } from './selection.js';
 
-/** What one step did. The numbers have the same bits on every rank. Where `skipped`, the coefficients are 0. */
+/**
+ * What one step did. The numbers have the same bits on every rank. Where `skipped`, the
+ * coefficients are 0.
+ */
 export interface StepResult extends Omit<NormResult, 'nonFinite'> {
   /** The first non-finite parameter of the lowest rank that holds one after reduction. */
   readonly nonFinite: { readonly parameter: string; readonly rank: number } | null;
@@ -83,7 +86,10 @@ export class Steps {
     return { ...result, nonFinite: named };
   }
 
-  /** What `prepare` gives, if it throws on no rank and all ranks are about to do the same. Collective over the world. */
+  /**
+   * What `prepare` gives, if it throws on no rank and all ranks are about to do the same.
+   * Collective over the world.
+   */
   async #agreeOn<T>(call: 'step' | 'reduce', prepare: () => T, learningRate?: number): Promise<T> {
     let prepared: { readonly value: T } | undefined;
     let objection: FoldstepError | undefined;

@@ -15,7 +15,10 @@ import { type ShardView, seen, shardOf } from './shards.js';
 /** What can be read of a parameter besides its gradient and weight. */
 export type ShardName = 'master' | 'accumulated' | StateName;
 
-/** How a caller reads and writes the tensors of parameters, by name. Each method is one of `FoldedOptimizer`'s. */
+/**
+ * How a caller reads and writes the tensors of parameters, by name. Each method is one of
+ * `FoldedOptimizer`'s.
+ */
 export class Tensors {
   readonly #parts: Parts;
   readonly #activity: Activity;
@@ -94,7 +97,10 @@ export class Tensors {
     );
   }
 
-  /** A parameter's array in an arena. An error that tells of no parameter is thrown again with its name. */
+  /**
+   * A parameter's array in an arena. An error that tells of no parameter is thrown again with its
+   * name.
+   */
   #show(arrays: Pick<ArenaArrays, 'show'>, name: string): Float32Array | Uint16Array {
     const place = this.#placeOf(name);
     try {

@@ -5,15 +5,24 @@ import type { Range } from './slice.js';
 /** Where a bucket lies in one rank's arenas. All in elements. */
 export interface BucketPlacement {
   readonly bucket: Bucket;
-  /** Start in the arenas that hold every element: gradients and weights, and accumulators below ZeRO 2. */
+  /**
+   * Start in the arenas that hold every element: gradients and weights, and accumulators below ZeRO
+   * 2.
+   */
   readonly base: number;
   /** What this rank updates: elements of the bucket. */
   readonly own: Range;
-  /** Start of `own` in the arenas that hold nothing else: masters and moments, and accumulators at ZeRO 2. */
+  /**
+   * Start of `own` in the arenas that hold nothing else: masters and moments, and accumulators at
+   * ZeRO 2.
+   */
   readonly ownBase: number;
   /** Start of `own` in the accumulator arena. */
   readonly accumulatorOwnBase: number;
-  /** What to add to an element of the bucket to find it in the accumulator arena: `own` alone at ZeRO 2. */
+  /**
+   * What to add to an element of the bucket to find it in the accumulator arena: `own` alone at
+   * ZeRO 2.
+   */
   readonly accumulatorShift: number;
 }
 
@@ -43,7 +52,10 @@ export interface OwnedStretch<Key> extends OwnedRun {
   readonly key: Key;
 }
 
-/** The part of a parameter that this rank updates: where the parameter and this rank's shard of the bucket overlap. */
+/**
+ * The part of a parameter that this rank updates: where the parameter and this rank's shard of the
+ * bucket overlap.
+ */
 export function ownedPart(placement: BucketPlacement, entry: LayoutEntry): OwnedPart {
   const { own } = placement;
   const last = entry.offset + entry.size;
@@ -53,8 +65,9 @@ export function ownedPart(placement: BucketPlacement, entry: LayoutEntry): Owned
 }
 
 /**
- * Joins neighbours of one bucket and one key, with the padding between them, in the order of `parts`. The padding of an
- * arena is always zero, so one pass may run over it. `keyOf` says what neighbours must have in common.
+ * Joins neighbours of one bucket and one key, with the padding between them, in the order of
+ * `parts`. The padding of an arena is always zero, so one pass may run over it. `keyOf` says what
+ * neighbours must have in common.
  */
 export function stretchesOf<Key>(
   parts: Iterable<OwnedPart>,

@@ -1,6 +1,4 @@
-import { pageHTML } from '#lib/bench/report/page.js';
-import { lineChart } from '#lib/bench/report/plots.js';
-import { bytesText, digits, shortDigits } from '#lib/bench/text.js';
+import { bytesText, digits, lineChart, pageHTML, shortDigits } from 'foldstep/report';
 import type { StepMetrics } from './metrics.ts';
 
 /** The steps of one run, under the name that its curves have. */

@@ -1,7 +1,8 @@
 import { Mesh } from '../../mesh/mesh.js';
+import { bytesText, digits } from '../../report/numbers.js';
 import { describeHost, type Host, hostText } from '../host.js';
 import { TURNS, timingOf } from '../measure.js';
-import { bytesText, countText, digits, tableText } from '../text.js';
+import { countText, tableText } from '../text.js';
 import { type CostRow, costsOf, normCostOf } from './cost.js';
 import { heapOfMembership, timeMembership } from './groups.js';
 import type { Traffic } from './traffic.js';

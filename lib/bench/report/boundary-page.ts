@@ -1,9 +1,10 @@
+import { lineChart } from '../../report/line-chart.js';
+import { bytesText, digits, shortDigits } from '../../report/numbers.js';
+import { pageHTML } from '../../report/page.js';
 import type { BoundaryReport } from '../boundary/run.js';
 import { boundaryNotes, boundaryTable } from '../boundary/text.js';
 import { hostText } from '../host.js';
-import { bytesText, digits, shortDigits } from '../text.js';
-import { pageHTML } from './page.js';
-import { lineChart, pointsOf } from './plots.js';
+import { pointsOf } from './points.js';
 
 /** The boundary as one self-contained page. */
 export function boundaryPage(report: BoundaryReport): string {

@@ -1,9 +1,10 @@
+import { lineChart } from '../../report/line-chart.js';
+import { bytesText, shortDigits } from '../../report/numbers.js';
+import { pageHTML } from '../../report/page.js';
 import { hostText } from '../host.js';
 import type { StepReport } from '../step/run.js';
 import { stepNotes, stepTable } from '../step/text.js';
-import { bytesText, shortDigits } from '../text.js';
-import { pageHTML } from './page.js';
-import { lineChart, pointsOf } from './plots.js';
+import { pointsOf } from './points.js';
 
 /** The passes of an optimizer step as one self-contained page. */
 export function stepPage(report: StepReport): string {

@@ -1,6 +1,8 @@
+import { digits } from '../../report/numbers.js';
+import type { Table } from '../../report/shapes.js';
 import { hostText } from '../host.js';
 import { peersText } from '../peers.js';
-import { countText, digits, peakText, type Table, tableText } from '../text.js';
+import { countText, peakText, tableText } from '../text.js';
 import { type StepReport, WHOLE_STEP } from './run.js';
 
 /** The rows, for people. */

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { gigabytesPerSecond, timeCalls, timingOf } from '#lib/bench/measure.js';
-import { bytesText, countText, digits, tableText } from '#lib/bench/text.js';
+import { countText, tableText } from '#lib/bench/text.js';
+import { bytesText, digits } from '#lib/report/numbers.js';
 
 describe('measuring', () => {
   it('gives the median, and quantiles between neighbours', () => {

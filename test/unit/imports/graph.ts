@@ -4,14 +4,23 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../../../../', import.meta.url));
 
+/** One import among the files of a project. Paths are from the repository's top, with slashes. */
+export interface Import {
+  readonly importer: string;
+  /** What the importer writes, such as `./grid.js`. */
+  readonly specifier: string;
+  readonly file: string;
+}
+
 /** For each file, the files that it imports. */
 export type ImportGraph = ReadonlyMap<string, readonly string[]>;
 
 /**
- * The imports among the files of a TypeScript project, by the compiler's own account: imports of types alone count, and
- * so do re-exports and `import()`. Paths are from the repository's top, with slashes.
+ * The imports of a TypeScript project, by the compiler's own account: imports of types alone count,
+ * and so do re-exports and `import()`. `project` is a tsconfig.json. Imports of Node.js itself are
+ * not among them.
  */
-export function importGraph(project: string): ImportGraph {
+export function importsOf(project: string): Import[] {
   const compiler = join(root, 'node_modules/typescript/bin/tsc');
   const options = [
     '--noEmit',
@@ -27,22 +36,32 @@ export function importGraph(project: string): ImportGraph {
     encoding: 'utf8',
     maxBuffer: 2 ** 26,
   });
-  return graphOf(told);
+  return readImports(told);
 }
 
-/** Reads what `tsc --explainFiles` prints: each file in a line of its own, then, indented, why it is in the program. */
-export function graphOf(told: string): ImportGraph {
-  const graph = new Map<string, string[]>();
+/**
+ * Reads what `tsc --explainFiles` prints: each file in a line of its own, then, indented, why it is
+ * in the program.
+ */
+export function readImports(told: string): Import[] {
+  const imports: Import[] = [];
   let file = '';
   for (const line of told.split('\n')) {
-    if (/^\S/.test(line)) {
-      file = line.trim();
-      if (!graph.has(file)) graph.set(file, []);
-      continue;
-    }
-    const [, importer] = /Imported via .* from file '([^']+)'/.exec(line) ?? [];
-    if (importer === undefined) continue;
-    graph.set(importer, [...(graph.get(importer) ?? []), file]);
+    if (/^\S/.test(line)) file = line.trim();
+    const [, specifier, importer] = /Imported via ['"]([^'"]+)['"] from file '([^']+)'/.exec(line) ?? [];
+    if (importer !== undefined) imports.push({ importer, specifier: specifier!, file });
+  }
+  return imports;
+}
+
+/** The graph of the imports whose both ends lie in a folder. */
+export function graphOf(imports: readonly Import[], folder: string): ImportGraph {
+  const graph = new Map<string, string[]>();
+  const targetsOf = (file: string): string[] => graph.get(file) ?? graph.set(file, []).get(file)!;
+  for (const { importer, file } of imports) {
+    if (!importer.startsWith(folder) || !file.startsWith(folder)) continue;
+    targetsOf(importer).push(file);
+    targetsOf(file);
   }
   return graph;
 }
@@ -70,7 +89,10 @@ export function circlesOf(graph: ImportGraph): string[][] {
   return circles;
 }
 
-/** One way around a circle, such as `a.ts -> b.ts -> a.ts`: the shortest from its first file, in order of names. */
+/**
+ * One way around a circle, such as `a.ts -> b.ts -> a.ts`: the shortest from its first file, in
+ * order of names.
+ */
 export function wayAround(graph: ImportGraph, circle: readonly string[]): string {
   const [start] = [...circle].sort();
   const ways = [[start!]];

@@ -1,11 +1,17 @@
 import * as foldstep from '#lib/index.js';
 import * as parallel from '#lib/parallel/index.js';
+import * as report from '#lib/report/index.js';
 import * as safetensors from '#lib/safetensors/index.js';
 
 type Class = { readonly name: string; readonly prototype: object };
 
 /** Everything that the package exports, by name. */
-export const EXPORTS: Readonly<Record<string, unknown>> = { ...foldstep, ...parallel, ...safetensors };
+export const EXPORTS: Readonly<Record<string, unknown>> = {
+  ...foldstep,
+  ...parallel,
+  ...report,
+  ...safetensors,
+};
 
 /**
  * What one can call of an export: itself, and a class's static methods, methods and setters, its bases' too, such as

@@ -49,6 +49,23 @@ export function argumentsOf(world: World): Readonly<Record<string, Args>> {
   const sizes = { name: 'dense', axes: [{ name: 'tp', size: 1 }], dataAxis: 'tp' };
   const axis = { name: 'tp', size: 1, stride: 1 };
   const tensor = { shape: [4], values: floats };
+  const chart = {
+    x: 'x',
+    y: 'y',
+    xScale: 'linear',
+    points: [{ x: 1, y: 2, series: 's' }],
+    scale: 'log',
+    format: String,
+    limit: { y: 1, label: 'l' },
+  };
+  const page = {
+    title: 't',
+    lead: 'l',
+    series: ['s'],
+    sections: [{ heading: 'h', chart: '<svg/>', caption: 'c' }],
+    table: { head: ['a'], rows: [['b']] },
+    notes: ['n'],
+  };
   const experts = { device, mesh, experts: 2, stream };
   return {
     init: [{ device: 'cpu', collectives: 'auto', launcher: 'none', deadlineMs: 1000, threads: 1 }],
@@ -60,6 +77,11 @@ export function argumentsOf(world: World): Readonly<Record<string, Args>> {
     sgd: [{ lr: 1, momentum: 0.5, nesterov: true, weightDecay: 0 }],
     adam: [adam],
     adamw: [adam],
+    digits: [1],
+    shortDigits: [1],
+    bytesText: [1],
+    lineChart: [chart, ['s']],
+    pageHTML: [page],
     writeSafetensors: ['written', [['a', tensor]], { format: 'pt' }],
 
     FoldstepError: [

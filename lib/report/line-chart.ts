@@ -1,26 +1,8 @@
 import * as Plot from '@observablehq/plot';
 import { parseHTML } from 'linkedom';
-
-/** One measured point. */
-export interface Point {
-  /** On the axis below. */
-  readonly x: number;
-  readonly y: number;
-  readonly series: string;
-}
-
-export interface LineChart {
-  readonly x: string;
-  readonly y: string;
-  /** `linear` for counts such as of steps. Default `powersOfTwo`. */
-  readonly xScale?: 'powersOfTwo' | 'linear';
-  readonly points: readonly Point[];
-  /** `zeroAndLog`: logarithmic above `unit`, with a place for 0. */
-  readonly scale: 'log' | 'linear' | 'zeroAndLog';
-  readonly format: (value: number) => string;
-  /** A line across, such as a machine's limit. */
-  readonly limit?: { readonly y: number; readonly label: string };
-}
+import { reading } from '../arguments.js';
+import { checkChart, checkTexts } from './checks.js';
+import type { LineChart, Point } from './shapes.js';
 
 /** Small enough that its letters stay readable where a phone shrinks it. */
 const WIDTH = 400;
@@ -33,20 +15,14 @@ const MOST_MARKS = 24;
 /** Marks told apart without colour too: each series has a shape of its own. */
 const SYMBOLS = ['circle', 'square', 'triangle', 'diamond', 'star', 'cross', 'wye', 'times', 'plus'] as const;
 
-/** A point for each row that has a value; `elements` along the axis below. */
-export function pointsOf<Row extends { readonly elements: number }>(
-  rows: readonly Row[],
-  series: (row: Row) => string,
-  y: (row: Row) => number | null,
-): Point[] {
-  return rows.flatMap((row) => {
-    const value = y(row);
-    return value === null ? [] : [{ x: row.elements, y: value, series: series(row) }];
-  });
-}
-
-/** A chart as SVG text. Its colours are CSS variables, `--series-0` and so on, in the order of `series`. */
-export function lineChart(chart: LineChart, series: readonly string[]): string {
+/**
+ * A chart as SVG text, 400 by 300 units large. Its colours are CSS variables, `--series-0` and so
+ * on, in the order of `series`, which `pageHTML` sets. Points that a logarithmic axis has no place
+ * for are left out. Throws INVALID_ARGUMENT.
+ */
+export function lineChart(given: LineChart, givenSeries: readonly string[]): string {
+  const chart = withText(checkChart(given));
+  const series = checkTexts('series', givenSeries);
   const { document } = parseHTML('<!doctype html><html><body></body></html>');
   const { points, limit } = chart;
   const channels = { x: 'x', y: 'y', z: 'series', stroke: 'series' } as const;
@@ -138,7 +114,10 @@ function decades(values: readonly number[]): number[] {
   return within.length > 0 ? within : [least, most];
 }
 
-/** The powers of a base that `values` lie between, those next to them included where they are within. */
+/**
+ * The powers of a base that `values` lie between, those next to them included where they are
+ * within.
+ */
 function powers(base: number, values: readonly number[]): number[] {
   const exponent = (value: number): number => Math.log(value) / Math.log(base);
   const positive = values.filter((value) => value > 0);
@@ -155,4 +134,9 @@ function titleOf({ xScale, format }: LineChart) {
 function powerOfTwo(value: number): string {
   const power = Math.log2(value);
   return Number.isInteger(power) ? `2^${power}` : String(value);
+}
+
+/** The same chart with a format that throws nothing but FoldstepErrors. */
+function withText(chart: LineChart): LineChart {
+  return { ...chart, format: (value) => reading('what format gives', () => String(chart.format(value))) };
 }

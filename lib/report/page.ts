@@ -1,22 +1,11 @@
-import { symbolOf } from './plots.js';
+import { checkPage } from './checks.js';
+import { symbolOf } from './line-chart.js';
+import type { Page, Section } from './shapes.js';
 
-export interface Section {
-  readonly heading: string;
-  /** SVG. */
-  readonly chart: string;
-  readonly caption: string;
-}
-
-export interface Page {
-  readonly title: string;
-  readonly lead: string;
-  readonly series: readonly string[];
-  readonly sections: readonly Section[];
-  readonly table: { readonly head: readonly string[]; readonly rows: readonly (readonly string[])[] };
-  readonly notes: readonly string[];
-}
-
-/** Hues far from each other, dark enough for white and light enough for black; the marks' shapes tell series apart without them. */
+/**
+ * Hues far from each other, dark enough for white and light enough for black; the marks' shapes
+ * tell series apart without them.
+ */
 const LIGHT = [
   '#a86f00',
   '#0072b2',
@@ -40,8 +29,12 @@ const DARK = [
   '#eeeeee',
 ];
 
-/** One HTML file that needs nothing else: no script, no font, no network. */
-export function pageHTML({ title, lead, series, sections, table, notes }: Page): string {
+/**
+ * The text of one HTML file that needs nothing else: no script, no font, no network. It is light or
+ * dark as the reader's system is. Throws INVALID_ARGUMENT.
+ */
+export function pageHTML(page: Page): string {
+  const { title, lead, series, sections, table, notes } = checkPage(page);
   return `<!doctype html>
 <html lang="en">
 <head>
