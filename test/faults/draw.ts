@@ -52,11 +52,14 @@ export function draw({ seed, runs, only, ranks }: Choice): Plan[] {
     if (!moments.has(fault)) moments.set(fault, deck(fault.moments, momentCounts));
     const world = worlds();
     const sizes = divisorsOf(world);
+    const moment = moments.get(fault)!();
+    const step = below(STEPS);
     return {
       run,
       fault: fault.name,
-      moment: moments.get(fault)!(),
-      step: below(STEPS),
+      moment,
+      // After the last save the ranks wait for nobody.
+      step: fault.whileNeeded && moment === 'in saving' ? Math.min(step, STEPS - 2) : step,
       microbatch: below(MICROBATCHES),
       delayMs: below(LONGEST_DELAY_MS),
       culprit: below(world),

@@ -26,6 +26,8 @@ export interface Fault {
   readonly name: string;
   /** When it can strike. */
   readonly moments: readonly Moment[];
+  /** Whether it is a fault only as long as other ranks still wait for the culprit. */
+  readonly whileNeeded?: boolean;
   /** Runs in the culprit's process when the moment has come; a promise is awaited. */
   readonly strike?: (scene: Scene) => unknown;
   /** How often the culprit makes the call before which the fault strikes. Default once. */

@@ -1,5 +1,5 @@
-import type { FoldPath } from '#lib/device/fold.js';
-import type { CorrectionTime } from '#lib/gradients/schedule.js';
+import type { FoldPath } from '#lib/device/operations/team.js';
+import type { CorrectionTime } from '#lib/gradients/correction-time.js';
 
 /** Where in a training a fault strikes, in the order in which a training comes there. */
 export const MOMENTS = [

@@ -3,7 +3,7 @@
 const WHO = 'WHO(?: \\(process \\d+\\))?';
 
 /** It has ended: from those who wait for it, or from `foldstep run`. */
-export const GONE = `${WHO} (?:has gone|has given up the window|(?:has |had )?(?:ended|exited))`;
+export const GONE = `${WHO} (?:has gone|has given up the window|closed its stream|(?:has |had )?(?:ended|exited))`;
 
 /** Others wait for it. */
 export const AWAITED = `${WHO} (?:did not come|has not called|is stopped|is running)|(?:waits?|in vain) for WHO`;
