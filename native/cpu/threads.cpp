@@ -9,26 +9,26 @@
 #include <vector>
 
 #include "cpu/cache_line.hpp"
-#include "cpu/spin.hpp"
+#include "runtime/spin.hpp"
 
 namespace foldstep::cpu {
 namespace {
 
-/// Waits until `word` differs from `old`: spinning for about ten microseconds, then looking again for about
-/// as long as two loops of one step are apart while others may have the core, then asleep.
+/// Waits until `word` differs from `old`. First it keeps the core for about ten microseconds, because
+/// most loops end that soon. Then it yields the core between two looks, and at last it sleeps.
 void wait_for_change(const std::atomic<std::uint32_t>& word, std::uint32_t old) {
   constexpr int spins = 500;
-  constexpr auto linger_time = std::chrono::microseconds(100);
+  const auto has_changed = [&word, old] { return word.load(std::memory_order_acquire) != old; };
   for (int i = 0; i < spins; ++i) {
-    if (word.load(std::memory_order_acquire) != old) return;
+    if (has_changed()) return;
     spin_pause();
   }
-  const auto end = std::chrono::steady_clock::now() + linger_time;
-  while (std::chrono::steady_clock::now() < end) {
-    if (word.load(std::memory_order_acquire) != old) return;
+  const bool changed = look_again(std::chrono::steady_clock::now(), [&has_changed] {
+    if (has_changed()) return true;
     std::this_thread::yield();
-  }
-  word.wait(old, std::memory_order_acquire);
+    return false;
+  });
+  if (!changed) word.wait(old, std::memory_order_acquire);
 }
 
 /// A loop cut into `parts` runs of whole grains, as equal as they come.

@@ -8,12 +8,9 @@
 #include <utility>
 
 #include "runtime/error.hpp"
+#include "runtime/spin.hpp"
 
 namespace foldstep {
-
-namespace {
-constexpr auto linger_time = std::chrono::microseconds(50);
-}
 
 struct TaskThread::Queue {
   struct Item {
@@ -60,14 +57,15 @@ struct TaskThread::Queue {
     }
   }
 
-  /// Putting the thread to sleep and waking it costs more than looking again for a while; others may have the
-  /// core.
+  /// Waits a while for the next item without a sleep, because each push would have to wake the
+  /// thread. It yields the core between two looks.
   void linger() const {
-    const auto end = std::chrono::steady_clock::now() + linger_time;
-    while (waiting.load(std::memory_order_acquire) == 0 && !cancelled.load(std::memory_order_relaxed)) {
-      if (std::chrono::steady_clock::now() > end) return;
+    look_again(std::chrono::steady_clock::now(), [this] {
+      if (waiting.load(std::memory_order_acquire) != 0 || cancelled.load(std::memory_order_relaxed))
+        return true;
       std::this_thread::yield();
-    }
+      return false;
+    });
   }
 
   void process(Item& item) {

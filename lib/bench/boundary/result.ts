@@ -26,14 +26,23 @@ export interface BoundarySamples {
   readonly value: number;
 }
 
-/** One way at one size, over all turns. */
+/** The same, with the number of busy processes that ran beside the ranks. */
+export interface TurnSamples extends BoundarySamples {
+  readonly busy: number;
+}
+
+/** One way at one size and one number of busy processes, over all turns. */
 export interface BoundaryRow {
   readonly path: string;
   readonly ranks: number;
   readonly elements: number;
+  /** Processes that kept a core busy beside the ranks. */
+  readonly busy: number;
   readonly medianMs: number;
   readonly p10Ms: number;
   readonly p90Ms: number;
+  /** Beside busy processes: the median over the same way's quiet one. */
+  readonly timesQuiet?: number;
   readonly temporaryPeakBytes: number | null;
   readonly allocatorPeakBytes?: number;
   /** See `leastBytes`. */

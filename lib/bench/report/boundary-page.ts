@@ -1,8 +1,9 @@
 import { lineChart } from '../../report/line-chart.js';
 import { bytesText, digits, shortDigits } from '../../report/numbers.js';
 import { pageHTML } from '../../report/page.js';
+import type { BoundaryRow } from '../boundary/result.js';
 import type { BoundaryReport } from '../boundary/run.js';
-import { boundaryNotes, boundaryTable } from '../boundary/text.js';
+import { boundaryNotes, boundaryTable, busyOf, busyText } from '../boundary/text.js';
 import { hostText } from '../host.js';
 import { pointsOf } from './points.js';
 
@@ -10,8 +11,21 @@ import { pointsOf } from './points.js';
 export function boundaryPage(report: BoundaryReport): string {
   const { rows, copyGBs, host } = report;
   const series = [...new Set(rows.map(({ path }) => path))];
-  const points = (y: (row: (typeof rows)[number]) => number | null) => pointsOf(rows, (row) => row.path, y);
+  const quiet = rows.filter(({ busy }) => busy === 0);
+  const beside = rows.filter(({ busy }) => busy > 0);
+  const points = (y: (row: BoundaryRow) => number | null, of = quiet) => pointsOf(of, (row) => row.path, y);
   const x = 'gradient elements →';
+  const timeChart = (of: BoundaryRow[]): string =>
+    lineChart(
+      {
+        x,
+        y: '↑ median, ms',
+        scale: 'log',
+        format: shortDigits,
+        points: points((row) => row.medianMs, of),
+      },
+      series,
+    );
   return pageHTML({
     title: `The boundary between ${rows[0]!.ranks} ranks`,
     lead: `BF16 gradients, corrected over the lanes and added to FP32 accumulators. ${hostText(host)}.`,
@@ -19,12 +33,18 @@ export function boundaryPage(report: BoundaryReport): string {
     sections: [
       {
         heading: 'Time',
-        chart: lineChart(
-          { x, y: '↑ median, ms', scale: 'log', format: shortDigits, points: points((row) => row.medianMs) },
-          series,
-        ),
+        chart: timeChart(quiet),
         caption: 'Lower is better. Both axes are logarithmic.',
       },
+      ...(beside.length === 0
+        ? []
+        : [
+            {
+              heading: `Time beside ${busyText(busyOf(rows))}`,
+              chart: timeChart(beside),
+              caption: 'Lower is better. The other charts are of the quiet turns.',
+            },
+          ]),
       {
         heading: 'Temporary memory',
         chart: lineChart(

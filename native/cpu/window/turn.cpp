@@ -4,9 +4,9 @@
 #include <vector>
 
 #include "cpu/comm/awaited.hpp"
-#include "cpu/spin.hpp"
 #include "cpu/window/futex.hpp"
 #include "cpu/window/signals.hpp"
+#include "runtime/spin.hpp"
 
 namespace foldstep::cpu {
 
@@ -16,8 +16,6 @@ using namespace std::chrono_literals;
 
 /// Pauses between two looks at anything but the epoch itself: a few microseconds.
 constexpr int pauses_per_look = 64;
-/// A member that comes this much later than the first is not worth a sleep where it has a core of its own.
-constexpr auto spin_time = 2ms;
 /// The longest sleep: how soon a closing stream or a peer's failure is noticed.
 constexpr auto sleep_slice = 20ms;
 /// How often a member that has not come is looked up in the process table.
@@ -99,11 +97,11 @@ bool Signals::Turn::poll(int peer) const {
 }
 
 bool Signals::Turn::spin(int peer, Clock::time_point start) const {
-  while (Clock::now() - start < spin_time) {
+  return look_again(start, [this, peer] {
     if (poll(peer)) return true;
     check_absent(false);
-  }
-  return false;
+    return false;
+  });
 }
 
 void Signals::Turn::sleep(int peer, Clock::time_point start) const {

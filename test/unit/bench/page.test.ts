@@ -12,7 +12,7 @@ const boundary: BoundaryReport = {
     [
       { path: 'direct', temporaryPeakBytes: 0 },
       { path: 'torch', temporaryPeakBytes: null },
-    ].map((row) => ({ ...row, ...timing, ranks: 2, elements, bandwidthGBs: 30, value: 1.00390625 })),
+    ].map((row) => ({ ...row, ...timing, ranks: 2, elements, busy: 0, bandwidthGBs: 30, value: 1.00390625 })),
   ),
   copyGBs: 20,
   peers: [{ name: 'a peer', missing: 'it is not there' }],
@@ -58,6 +58,22 @@ describe('pages and texts of benchmarks', () => {
     const points = (figure: string): number => figure.match(/<title>[^<]*2\^1[02]: /g)?.length ?? 0;
     expect([time, memory, bandwidth].map(points)).to.deep.equal([4, 2, 4]);
     expect(bandwidth).to.contain('copying beyond caches: 20.0');
+  });
+
+  it('shows what busy processes cost, beside the quiet rows and in a chart of its own', () => {
+    const report: BoundaryReport = {
+      ...boundary,
+      rows: boundary.rows.flatMap((row) => [row, { ...row, busy: 2, medianMs: 4.5, timesQuiet: 3 }]),
+    };
+    const text = boundaryText(report);
+    expect(text).to.match(/^path +ranks +elements +busy +median ms +times quiet +p10/m);
+    expect(text).to.match(/^direct +2 +2\^10 +0 +1\.500 +1\.250/m);
+    expect(text).to.match(/^direct +2 +2\^10 +2 +4\.500 +3\.00 +1\.250/m);
+    expect(text).to.contain('Quiet turns and turns beside 2 busy processes alternate.');
+    expect(boundaryText(boundary)).not.to.match(/busy|times quiet/);
+    const page = boundaryPage(report);
+    expect(page.match(/<svg/g)).to.have.length(4);
+    expect(page).to.contain('Time beside 2 busy processes');
   });
 
   it('names a peer that is missing, in the text and on the page', () => {
