@@ -2,6 +2,7 @@
 //   --lint       formatter and linter checks first
 //   --sanitized  the part that scripts/sanitize.mjs runs, on its build
 //   --simulated  the tests of several ranks alone, on the simulated GPU
+//   --sanitize   a part of them under sanitizers too
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import Mocha from 'mocha';
@@ -12,6 +13,7 @@ import { checkTsan } from './check-tsan.mjs';
 import { filesUnder } from './files.mjs';
 import { DEVICE_RANK_TESTS } from './rank-tests.mjs';
 import { root } from './root.mjs';
+import { sanitizePart } from './sanitize-part.mjs';
 import { testNative } from './test-native.mjs';
 
 const lint = process.argv.includes('--lint');
@@ -20,6 +22,7 @@ const simulated = process.argv.includes('--simulated');
 /** What goes through native code. */
 const SANITIZED_FOLDERS = ['test/unit/device', 'test/ranks'];
 
+let counted = performance.now();
 const total = { passed: 0, failed: 0, skipped: 0 };
 if (lint) {
   count(check('biome', ['npx', 'biome', 'check', '.']));
@@ -42,11 +45,16 @@ if (simulated) {
   count(await checkModel());
   count(checkTsan());
   count(await checkKernels());
+  if (process.argv.includes('--sanitize')) count(sanitizePart());
 }
 console.log(`${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped`);
 process.exit(total.failed > 0 ? 1 : 0);
 
+/** Adds up, and tells how long it took: who makes the tests faster looks here. */
 function count(counts) {
+  const now = performance.now();
+  console.log(`  in ${((now - counted) / 1000).toFixed(0)} s`);
+  counted = now;
   for (const key of Object.keys(total)) total[key] += counts[key];
 }
 
