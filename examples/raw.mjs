@@ -12,7 +12,15 @@ const accumulator = window.buffer.view('float32', 2 * elements, elements);
 
 gradient.array.set(toBFloat16(new Float32Array(elements).fill(device.rank === 0 ? 1 : 1.0078125)));
 const team = { communicator: device.world, window };
-device.accumulate(team, { path: 'direct', gradient, accumulator, scale: 1 / device.size });
+// Checked once; a training enqueues it at every micro-batch.
+const average = device.prepareAccumulate({
+  team,
+  path: 'direct',
+  gradient,
+  accumulator,
+  scale: 1 / device.size,
+});
+average.enqueue();
 device.cast(accumulator, gradient); // enqueued behind it
 await device.stream.synchronize(); // both are done, or the first error is thrown
 

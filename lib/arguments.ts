@@ -109,6 +109,15 @@ export function checkFlag(name: string, value: boolean): void {
   throw new FoldstepError('INVALID_ARGUMENT', `${name} must be true or false; it is ${show(value)}`);
 }
 
+/** Throws INVALID_ARGUMENT unless `value` is among `allowed`. */
+export function checkOneOf<Value>(name: string, value: Value, allowed: readonly Value[]): void {
+  if (allowed.includes(value)) return;
+  throw new FoldstepError(
+    'INVALID_ARGUMENT',
+    `${name} must be one of ${allowed.map(show).join(', ')}; it is ${show(value)}`,
+  );
+}
+
 /** What `read` gives. Throws where a getter, an iterator or a proxy of the caller's throws. */
 export function reading<Result>(what: string, read: () => Result, refusal: Refusal = {}): Result {
   try {

@@ -55,20 +55,13 @@ const MUTATIONS = [
     put: '    for (auto i = static_cast<int>(thread_index()); i < half;',
     path: 'kernels',
   },
-  {
-    name: 'no meeting when direct is done',
-    file: 'native/cuda/fold/direct.cpp',
-    find: '  turn.barrier();\n}\n\n}  // namespace foldstep::cuda',
-    put: '}\n\n}  // namespace foldstep::cuda',
-    path: 'direct',
-  },
-  {
-    name: 'no meeting when owner is done',
-    file: 'native/cuda/fold/owner.cpp',
-    find: '  accumulate(pass.lane.launch(), kernel);\n  turn.barrier();\n',
-    put: '  accumulate(pass.lane.launch(), kernel);\n',
-    path: 'owner',
-  },
+  ...['direct', 'owner'].map((path) => ({
+    name: `no meeting when ${path} is done`,
+    file: 'native/cuda/window/cuda_window.cpp',
+    find: 'void barrier() override { meet(false); }',
+    put: 'void barrier() override {}',
+    path,
+  })),
 ];
 
 /** Gives {passed, failed, skipped}: one check for each path of the unchanged library, one for each change. */

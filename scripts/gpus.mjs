@@ -1,8 +1,7 @@
 import { addon } from '../dist/native/load.js';
-import { DEVICES } from '../dist/native/types.js';
 
 /** What the backend for GPUs says of this host, and the devices among that. */
 export function gpus() {
-  const facts = addon().probeBackend(DEVICES.cuda);
+  const facts = addon().probeBackend('cuda');
   return { facts, devices: Object.keys(facts).filter((name) => /^device \d+$/.test(name)) };
 }

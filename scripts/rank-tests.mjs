@@ -7,4 +7,5 @@ export const DEVICE_RANK_TESTS = [
   'faults',
   'temporaries',
   'early-leaver',
+  'prepared',
 ];

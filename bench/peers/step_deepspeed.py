@@ -37,9 +37,9 @@ def step(task, elements, repeats):
     master.grad = gradients.clone()
     optimizer = DeepSpeedCPUAdam(
         [master],
-        lr=adamw["learningRate"],
-        betas=(adamw["beta1"], adamw["beta2"]),
-        eps=adamw["epsilon"],
+        lr=adamw["lr"],
+        betas=tuple(adamw["betas"]),
+        eps=adamw["eps"],
         weight_decay=adamw["weightDecay"],
         adamw_mode=True,
     )
@@ -53,8 +53,8 @@ def step(task, elements, repeats):
     call()
     clipped = gradients.double() * coefficient
     start = peer.repeated(torch, peer.eighths(0), elements, torch.float64)
-    decayed = start * (1 - adamw["learningRate"] * adamw["weightDecay"])
-    expected = decayed - adamw["learningRate"] * clipped / (clipped.abs() + adamw["epsilon"])
+    decayed = start * (1 - adamw["lr"] * adamw["weightDecay"])
+    expected = decayed - adamw["lr"] * clipped / (clipped.abs() + adamw["eps"])
     peer.require_close("DeepSpeed's master", master.data, expected, 1e-5)
     peer.require_close("DeepSpeed's weight", weights, master.data.to(torch.bfloat16), 0)
 

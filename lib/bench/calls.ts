@@ -1,4 +1,5 @@
-import { type Device, init } from '../device/device.js';
+import type { Device } from '../device/device.js';
+import { init } from '../device/init.js';
 import type { FoldedOptimizer } from '../optimizer/folded-optimizer.js';
 import { digits } from '../report/numbers.js';
 import { describeHost, type Host, hostText } from './host.js';

@@ -1,18 +1,16 @@
 import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
-import type { Device, DeviceKind } from '../device/device.js';
+import type { Device } from '../device/device.js';
 import { gigabytesPerSecond, timeCalls, timingOf } from './measure.js';
 
 const ROUNDS = 5;
 /** Copied in a round at the least, so that starting together does not show. */
 const ROUND_BYTES = 2 ** 27;
-/** At the least, in as many copies as it takes: what a GPU copies in some milliseconds, and a simulated one in about as many. */
-const DEVICE_ROUND_BYTES: Readonly<Record<DeviceKind, number>> = {
-  cpu: 2 ** 27,
-  cuda: 2 ** 33,
-  simulated: 2 ** 20,
-};
+/** The least that a device copies in a round, in as many copies as it takes. A GPU does that in some milliseconds. */
+const DEVICE_ROUND_BYTES = 2 ** 33;
+/** A simulated device takes about as long for this. */
+const SIMULATED_ROUND_BYTES = 2 ** 20;
 const MOST_COPIES = 256;
 
 /**
@@ -46,7 +44,8 @@ export async function copyBandwidth(footprint: number, threads = availableParall
 /** The same of a device that has memory of its own, which nobody else can measure from here: by its copies, on its stream. */
 export async function deviceCopyBandwidth(device: Device, footprint: number): Promise<number> {
   const bytes = Math.max(64, Math.floor(footprint / 2));
-  const repeats = Math.min(MOST_COPIES, Math.ceil(DEVICE_ROUND_BYTES[device.kind] / bytes));
+  const round = device.kind === 'simulated' ? SIMULATED_ROUND_BYTES : DEVICE_ROUND_BYTES;
+  const repeats = Math.min(MOST_COPIES, Math.ceil(round / bytes));
   const [source, target] = [device.allocate(bytes), device.allocate(bytes)];
   const [from, to] = [source.view('uint8'), target.view('uint8')];
   const samples = await timeCalls({ warmUps: 1, timed: ROUNDS }, () => {

@@ -1,6 +1,6 @@
-import { checkInstance } from '../arguments.js';
+import { checkFields, checkFlag, checkInstance, checkList, checkWhole } from '../arguments.js';
 import { FoldstepError } from '../errors.js';
-import type { RawMemory, RawStream } from '../native/types.js';
+import type { RawMemory, RawSpan, RawStream } from '../native/types.js';
 import { show } from '../show.js';
 import type { DType } from './dtype.js';
 import { Stream } from './stream.js';
@@ -58,20 +58,31 @@ export function checkApart(source: View, target: View): void {
   if (!apart) throw new FoldstepError('INVALID_ARGUMENT', 'source and target overlap; they may not');
 }
 
-/** The number that native code knows a name by. Throws INVALID_ARGUMENT for a name that is none. */
-export function codeOf<Name extends string>(
-  what: string,
-  codes: Readonly<Record<Name, number>>,
-  name: Name,
-): number {
-  if (typeof name === 'string' && Object.hasOwn(codes, name)) return codes[name];
-  throw new FoldstepError(
-    'INVALID_ARGUMENT',
-    `${what} must be one of ${Object.keys(codes).join(', ')}; it is ${show(name)}`,
-  );
-}
-
 /** Where a view lies, as raw operations take it. */
 export function spanOf({ buffer, byteOffset }: View): [RawMemory, number] {
   return [buffer.handle, byteOffset];
+}
+
+/** The elements of a view, as prepared operations take them. */
+export function rawSpan({ buffer, byteOffset, byteLength }: View): RawSpan {
+  return { memory: buffer.handle, offset: byteOffset, bytes: byteLength };
+}
+
+/**
+ * The numbers of a list, row by row, as prepared operations take them: the whole numbers in `fields`, then the flags as 0
+ * and 1. Throws INVALID_ARGUMENT for a row that has other fields or values.
+ */
+export function numbersOf<Row extends object>(
+  what: string,
+  rows: readonly Row[],
+  fields: readonly (keyof Row & string)[],
+  flags: readonly (keyof Row & string)[] = [],
+): Float64Array {
+  const numbers = checkList(what, rows, (given, i) => {
+    const row = checkFields(`${what}[${i}]`, given, [...fields, ...flags]);
+    for (const field of fields) checkWhole(`${what}[${i}].${field}`, row[field] as number, 0);
+    for (const flag of flags) checkFlag(`${what}[${i}].${flag}`, row[flag] as boolean);
+    return [...fields, ...flags].map((field) => Number(row[field]));
+  });
+  return Float64Array.from(numbers.flat());
 }

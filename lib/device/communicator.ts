@@ -1,14 +1,14 @@
 import { checkFields, checkList, checkWhole } from '../arguments.js';
 import { FoldstepError } from '../errors.js';
 import { native, nativeAsync } from '../native/errors.js';
-import { DTYPES, type RawCommunicator, REDUCE_OPS } from '../native/types.js';
+import type { RawCommunicator } from '../native/types.js';
 import { show } from '../show.js';
-import { checkApart, checkLength, checkSameType, checkView, codeOf, streamOf } from './checks.js';
+import { checkApart, checkLength, checkSameType, checkView, streamOf } from './checks.js';
 import { Resource } from './resource.js';
 import type { Stream } from './stream.js';
 import type { View } from './view.js';
 
-export type ReduceOp = keyof typeof REDUCE_OPS;
+export type ReduceOp = 'sum' | 'max' | 'min';
 
 /** What an all-to-all moves: elements, one count and one offset for each member. Default offsets: one after the other. */
 export interface AllToAllBlocks {
@@ -67,15 +67,14 @@ export class Communicator extends Resource<RawCommunicator> {
 
   enqueueAllReduce(view: View, op: ReduceOp = 'sum', stream = this.#stream): void {
     checkView('view', view);
-    const code = codeOf('op', REDUCE_OPS, op);
     native(() =>
       this.handle.allReduce(
         streamOf(stream),
         view.buffer.handle,
         view.byteOffset,
         view.length,
-        DTYPES[view.dtype],
-        code,
+        view.dtype,
+        op,
       ),
     );
   }
@@ -94,7 +93,6 @@ export class Communicator extends Resource<RawCommunicator> {
   enqueueReduceScatter(source: View, target: View, op: ReduceOp = 'sum', stream = this.#stream): void {
     checkPair(source, target);
     checkLength('source', source, target.length * this.size);
-    const code = codeOf('op', REDUCE_OPS, op);
     native(() =>
       this.handle.reduceScatter(
         streamOf(stream),
@@ -103,8 +101,8 @@ export class Communicator extends Resource<RawCommunicator> {
         target.buffer.handle,
         target.byteOffset,
         target.length,
-        DTYPES[target.dtype],
-        code,
+        target.dtype,
+        op,
       ),
     );
   }
@@ -126,7 +124,7 @@ export class Communicator extends Resource<RawCommunicator> {
         target.buffer.handle,
         target.byteOffset,
         source.length,
-        DTYPES[source.dtype],
+        source.dtype,
       ),
     );
   }
@@ -151,7 +149,7 @@ export class Communicator extends Resource<RawCommunicator> {
         view.buffer.handle,
         view.byteOffset,
         view.length,
-        DTYPES[view.dtype],
+        view.dtype,
         root,
       ),
     );
@@ -189,7 +187,7 @@ export class Communicator extends Resource<RawCommunicator> {
         target.byteOffset,
         receive.counts,
         receive.offsets,
-        DTYPES[source.dtype],
+        source.dtype,
       ),
     );
   }

@@ -1,116 +1,32 @@
-import { checkFields, checkInstance, checkObject, checkWhole } from '../arguments.js';
-import { FoldstepError } from '../errors.js';
+import { checkInstance, checkObject, checkWhole } from '../arguments.js';
 import { native, nativeAsync } from '../native/errors.js';
-import { addon } from '../native/load.js';
-import { COLLECTIVES, DEVICES, DTYPES, type RawBackend } from '../native/types.js';
+import type { RawBackend } from '../native/types.js';
 import { Backend } from './backend.js';
 import { Buffer } from './buffer.js';
-import { checkApart, checkLength, checkSameType, checkView, codeOf, spanOf, streamOf } from './checks.js';
+import { checkApart, checkLength, checkSameType, checkView, spanOf, streamOf } from './checks.js';
 import { Communicator } from './communicator.js';
+import { type AccumulateSpec, prepareAccumulate } from './operations/accumulate.js';
+import { type GatherSpec, prepareGather } from './operations/gather.js';
 import {
-  type AccumulateRequest,
-  enqueueAccumulate,
-  enqueueGather,
-  enqueueReduce,
-  type GatherRequest,
-  type ReduceRequest,
-  type Team,
-} from './fold.js';
-import {
-  enqueueFinishNorm,
-  enqueueNormPartials,
-  enqueuePowerScale,
-  enqueueUpdate,
-  type UpdateArenas,
-} from './optimizer-operations.js';
-import { PeerWindow } from './peer-window.js';
-import {
-  type ClearedRun,
-  type FinishNormRequest,
-  type NormKind,
-  NormPlan,
+  type FinishNormSpec,
+  type NormPartialsSpec,
   type NormScalars,
-  type NormSegment,
   normScalars,
-  UpdatePlan,
-  type UpdateSegment,
-  type UpdateSettings,
-} from './plans.js';
+  type PowerScaleSpec,
+  prepareFinishNorm,
+  prepareNormPartials,
+  preparePowerScale,
+} from './operations/norm.js';
+import type { PreparedOperation, RunOfElements } from './operations/prepared.js';
+import { prepareReduce, type ReduceSpec } from './operations/reduce.js';
+import { prepareUpdate, type UpdateSpec } from './operations/update.js';
+import { PeerWindow } from './peer-window.js';
 import { Stream } from './stream.js';
 import type { View } from './view.js';
-import { type Launcher, type OpenWorld, openWorld } from './world.js';
+import type { OpenWorld } from './world.js';
 
-const MOST_THREADS = 1024;
-const OPTION_FIELDS = ['device', 'launcher', 'deadlineMs', 'exitTimeoutMs', 'threads', 'collectives'];
-
-export { DEVICES };
-export type DeviceKind = keyof typeof DEVICES;
-
-export interface InitOptions {
-  /**
-   * What computes. `cpu` by default. `cuda`: one GPU a rank, chosen by its place among the ranks of the host. `simulated`:
-   * the GPU backend on a device that is simulated on the CPU, for tests; it is in no release.
-   */
-  readonly device?: DeviceKind;
-  /**
-   * What carries collectives on GPUs. `nccl` needs a GPU of its own for every rank. `host`: MPI, through pinned memory.
-   * `auto` by default: `nccl` where it can be. Of no effect on the CPU.
-   */
-  readonly collectives?: keyof typeof COLLECTIVES;
-  /** `mpi`: one of the job's ranks. `none`: alone. `auto`: as an MPI launcher started this process or not. Default `auto`. */
-  readonly launcher?: Launcher;
-  /**
-   * Of everything that waits for another rank, in whole milliseconds. Default 60000. More than a hundred years is taken for
-   * a hundred years.
-   */
-  readonly deadlineMs?: number;
-  /**
-   * A rank that ends well leaves the job when all others end. After `deadlineMs` it tells on stderr which are still running,
-   * and this many milliseconds later it ends the job with exit code 1. Default 600000.
-   */
-  readonly exitTimeoutMs?: number;
-  /** That share this rank's element loops. Default: the host's cores divided by its ranks. */
-  readonly threads?: number;
-}
-
-/**
- * Joins the job that this process was started in, or works alone. Blocks until every rank has come. Under MPI the job ends
- * with the process: a clean exit leaves it, any other takes all ranks down with the exit code.
- *
- * Under MPI one device at a time, on the main thread; alone, any number, in any thread. Throws INVALID_ARGUMENT,
- * ADDON_NOT_BUILT, BUSY, DEADLINE_EXCEEDED where a rank does not come; MPI_UNAVAILABLE, also where the launcher tells of
- * other ranks than MPI finds, and in a process that a rank started; DEVICE_UNAVAILABLE, DEVICE_FAILED, DEVICE_SHARED, NCCL_FAILED.
- */
-export async function init(options: InitOptions = {}): Promise<Device> {
-  const {
-    device = 'cpu',
-    launcher = 'auto',
-    deadlineMs = 60_000,
-    exitTimeoutMs = 600_000,
-    threads = 0,
-    collectives = 'auto',
-  } = checkFields('the options of init', options, OPTION_FIELDS);
-  const kind = codeOf('device', DEVICES, device);
-  const carrier = codeOf('collectives', COLLECTIVES, collectives);
-  checkWhole('deadlineMs', deadlineMs, 1);
-  checkWhole('exitTimeoutMs', exitTimeoutMs, 0);
-  checkWhole('threads', threads, 0);
-  if (threads > MOST_THREADS) {
-    throw new FoldstepError('INVALID_ARGUMENT', `threads must be at most ${MOST_THREADS}; it is ${threads}`);
-  }
-  const world = openWorld(launcher, deadlineMs, exitTimeoutMs);
-  try {
-    const { localRank, localSize } = world;
-    return new Device(
-      device,
-      native(() => addon().createBackend(kind, deadlineMs, threads, localRank, localSize, carrier)),
-      world,
-    );
-  } catch (error) {
-    world.leave();
-    throw error;
-  }
-}
+/** What a device may be called. Another backend may have another name. */
+export type DeviceKind = 'cpu' | 'cuda' | 'simulated' | (string & {});
 
 /** Bytes that foldstep's operations hold besides their arguments, as measured. */
 export interface Temporaries {
@@ -221,9 +137,9 @@ export class Device extends Backend {
       this.handle.cast(
         streamOf(stream),
         ...spanOf(source),
-        DTYPES[source.dtype],
+        source.dtype,
         ...spanOf(target),
-        DTYPES[target.dtype],
+        target.dtype,
         source.length,
       ),
     );
@@ -241,82 +157,48 @@ export class Device extends Backend {
     native(() => this.handle.zero(streamOf(stream), ...spanOf(target), target.byteLength));
   }
 
-  /** Adds the team's summed gradients to the accumulator. The gradients may be overwritten when the stream has passed it. */
-  accumulate(team: Team, request: AccumulateRequest, stream = this.stream): void {
-    native(() => enqueueAccumulate(this.handle, streamOf(stream), team, request));
+  /**
+   * Prepares adding the team's summed gradients to the accumulator. `enqueue(stream, begin, end)` covers those elements of
+   * the flat layout, `enqueue(stream)` all of the geometry. The gradients may be overwritten when the stream has passed it.
+   * Throws PATH_UNAVAILABLE too where a path needs a window that the team or the views lack.
+   */
+  prepareAccumulate(spec: AccumulateSpec): PreparedOperation<RunOfElements> {
+    return prepareAccumulate(this, spec);
   }
 
-  /** Sums over the team in place. */
-  reduce(team: Team, request: ReduceRequest, stream = this.stream): void {
-    native(() => enqueueReduce(this.handle, streamOf(stream), team, request));
+  /** Prepares summing over the team in place. `enqueue` and errors as for `prepareAccumulate`. */
+  prepareReduce(spec: ReduceSpec): PreparedOperation<RunOfElements> {
+    return prepareReduce(this, spec);
   }
 
-  /** Copies every member's shard to every other member. */
-  gather(team: Team, request: GatherRequest, stream = this.stream): void {
-    native(() => enqueueGather(this.handle, streamOf(stream), team, request));
+  /** Prepares copying every member's shard to every other member. `enqueue` and errors as for `prepareAccumulate`. */
+  prepareGather(spec: GatherSpec): PreparedOperation<RunOfElements> {
+    return prepareGather(this, spec);
   }
 
-  createNormPlan(segments: readonly NormSegment[], groups: number): NormPlan {
-    return new NormPlan(segments, groups);
-  }
-
-  /** `groups` are those of the norm whose coefficients it takes. */
-  createUpdatePlan(
-    segments: readonly UpdateSegment[],
-    clears: readonly ClearedRun[],
-    groups: number,
-  ): UpdatePlan {
-    return new UpdatePlan(segments, clears, groups);
-  }
-
-  /** Where `finishNorm` puts what, for a number of groups. */
+  /** Where a finished norm puts what, for a number of groups. Throws INVALID_ARGUMENT. */
   normScalars(groups: number): NormScalars {
     return normScalars(groups);
   }
 
-  /**
-   * This rank's part of a norm of `arena` (FP32) into `partials` (FP64). `powerScale` (one FP64, written by the method of
-   * that name) is read for the kind `power` alone.
-   */
-  normPartials(
-    plan: NormPlan,
-    kind: NormKind,
-    p: number,
-    arena: View,
-    powerScale: View | null,
-    partials: View,
-    stream = this.stream,
-  ): void {
-    native(() =>
-      enqueueNormPartials(this.handle, streamOf(stream), { plan, kind, p, arena, powerScale, partials }),
-    );
+  /** Prepares this rank's part of a norm. */
+  prepareNormPartials(spec: NormPartialsSpec): PreparedOperation {
+    return prepareNormPartials(this, spec);
   }
 
-  /** The scale for the kind `power`, from the partials of the kind `infinity` of every rank, in rank order. */
-  powerScale(gathered: View, groups: number, ranks: number, scale: View, stream = this.stream): void {
-    native(() => enqueuePowerScale(this.handle, streamOf(stream), gathered, groups, ranks, scale));
+  /** Prepares the scale that the norm kind `power` needs. */
+  preparePowerScale(spec: PowerScaleSpec): PreparedOperation {
+    return preparePowerScale(this, spec);
   }
 
-  /** The norm and what follows from it into `scalars` (FP64), from the partials of every rank, in rank order. */
-  finishNorm(
-    request: FinishNormRequest,
-    gathered: View,
-    powerScale: View | null,
-    scalars: View,
-    stream = this.stream,
-  ): void {
-    native(() => enqueueFinishNorm(this.handle, streamOf(stream), request, gathered, powerScale, scalars));
+  /** Prepares the norm and what follows from it. */
+  prepareFinishNorm(spec: FinishNormSpec): PreparedOperation {
+    return prepareFinishNorm(this, spec);
   }
 
-  /** One optimizer step with the coefficients in `scalars`; if they say skip, accumulators are cleared and no more. */
-  update(
-    plan: UpdatePlan,
-    settings: UpdateSettings,
-    arenas: UpdateArenas,
-    scalars: View,
-    stream = this.stream,
-  ): void {
-    native(() => enqueueUpdate(this.handle, streamOf(stream), plan, settings, arenas, scalars));
+  /** Prepares optimizer steps. `enqueue(stream, learningRate, step)` takes one; steps are counted from 1. */
+  prepareUpdate(spec: UpdateSpec): PreparedOperation<[learningRate: number, step: number]> {
+    return prepareUpdate(this, spec);
   }
 
   /**

@@ -1,9 +1,5 @@
 import { FoldstepError } from '../errors.js';
-import { DTYPES } from '../native/types.js';
 import { show } from '../show.js';
-
-/** Element types. A bfloat16 is its 16 bits, held in a Uint16Array. */
-export type DType = keyof typeof DTYPES;
 
 interface ArrayTypes {
   float32: Float32Array;
@@ -12,6 +8,9 @@ interface ArrayTypes {
   int32: Int32Array;
   uint8: Uint8Array;
 }
+
+/** Element types. A bfloat16 is its 16 bits, held in a Uint16Array. */
+export type DType = keyof ArrayTypes;
 
 /** The typed array that shows elements of a type. */
 export type ArrayOf<D extends DType> = ArrayTypes[D];
@@ -33,8 +32,8 @@ export const ARRAY_CONSTRUCTORS: {
 
 /** Bytes of one element. Throws INVALID_DTYPE for a name that is none. */
 export function bytesOf(dtype: DType): number {
-  if (typeof dtype !== 'string' || !Object.hasOwn(DTYPES, dtype)) {
-    const names = Object.keys(DTYPES).join(', ');
+  if (typeof dtype !== 'string' || !Object.hasOwn(ARRAY_CONSTRUCTORS, dtype)) {
+    const names = Object.keys(ARRAY_CONSTRUCTORS).join(', ');
     throw new FoldstepError('INVALID_DTYPE', `there is no type ${show(dtype)}; the types are ${names}`);
   }
   return ARRAY_CONSTRUCTORS[dtype].BYTES_PER_ELEMENT;

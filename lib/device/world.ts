@@ -2,10 +2,9 @@ import { isMainThread } from 'node:worker_threads';
 import { FoldstepError } from '../errors.js';
 import { native } from '../native/errors.js';
 import { addon } from '../native/load.js';
-import { LAUNCHERS, type RawWorld } from '../native/types.js';
-import { codeOf } from './checks.js';
+import type { RawWorld } from '../native/types.js';
 
-export type Launcher = keyof typeof LAUNCHERS;
+export type Launcher = 'auto' | 'mpi' | 'none';
 
 /** What `openWorld` gives: `leave` lets another device have it. */
 export interface OpenWorld extends RawWorld {
@@ -21,8 +20,7 @@ let closesAtExit = false;
  * also where the launcher's ranks and MPI's are not the same, and in a process that a rank started; DEADLINE_EXCEEDED.
  */
 export function openWorld(launcher: Launcher, deadlineMs: number, exitTimeoutMs: number): OpenWorld {
-  const code = codeOf('launcher', LAUNCHERS, launcher);
-  const shared = native(() => addon().joinsMpi(code));
+  const shared = native(() => addon().joinsMpi(launcher));
   if (shared && !isMainThread) {
     throw new FoldstepError(
       'BUSY',
@@ -37,7 +35,7 @@ export function openWorld(launcher: Launcher, deadlineMs: number, exitTimeoutMs:
   }
   // Before the world is open: where opening fails halfway, the end of this process must still end the job.
   if (isMainThread) closeWorldAtExit();
-  const world = native(() => addon().openWorld(code, deadlineMs, exitTimeoutMs));
+  const world = native(() => addon().openWorld(launcher, deadlineMs, exitTimeoutMs));
   taken ||= shared;
   return {
     ...world,

@@ -1,4 +1,5 @@
-import type { FoldPath } from '../device/fold.js';
+import type { DeviceKind } from '../device/device.js';
+import type { FoldPath } from '../device/operations/team.js';
 import { FoldstepError } from '../errors.js';
 
 /** `auto`: the fastest path that a team's members can take. */
@@ -8,6 +9,8 @@ export const PATH_CHOICES: readonly PathChoice[] = ['auto', 'direct', 'owner', '
 
 /** What a choice depends on. */
 export interface PathCircumstances {
+  /** What the members compute on. */
+  readonly kind: DeviceKind;
   /** Whether the team's members share memory. */
   readonly shared: boolean;
   /** Members that hold copies of one shard. */
@@ -18,16 +21,18 @@ export interface PathCircumstances {
 }
 
 /**
- * Direct moves 2(T-1) bytes an element into each of T replicas, owner 6(T-1)/T: equal at three. A mirror costs direct
- * a second pass and owner none. Throws PATH_UNAVAILABLE where a path that needs shared memory is asked for without it.
+ * Over a link between GPUs, direct moves 2(T-1) bytes an element into each of T replicas, owner 6(T-1)/T: equal at three.
+ * On processors the link is memory: at two replicas direct moves 12 bytes an element and rank, owner 8. A mirror costs
+ * direct a second pass and owner none. Throws PATH_UNAVAILABLE where a path that needs shared memory is asked for without it.
  */
 export function resolvePath(
   choice: PathChoice,
-  { shared, replicas, mirror, team }: PathCircumstances,
+  { kind, shared, replicas, mirror, team }: PathCircumstances,
 ): FoldPath {
   if (choice === 'auto') {
     if (!shared) return 'exchange';
-    return replicas <= 2 && !(mirror && replicas > 1) ? 'direct' : 'owner';
+    if (replicas === 1) return 'direct';
+    return kind !== 'cpu' && replicas === 2 && !mirror ? 'direct' : 'owner';
   }
   if (!shared && (choice === 'direct' || choice === 'owner')) {
     throw new FoldstepError(

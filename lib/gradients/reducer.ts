@@ -1,13 +1,14 @@
 import type { Device } from '../device/device.js';
-import type { FoldPath } from '../device/fold.js';
+import type { PreparedOperation, RunOfElements } from '../device/operations/prepared.js';
+import type { FoldPath } from '../device/operations/team.js';
 import type { Stream } from '../device/stream.js';
 import type { View } from '../device/view.js';
 import type { Reduction } from '../parameters/families.js';
 import type { Bucket } from '../parameters/layout.js';
 import type { BucketPlacement, Placement } from '../parameters/placement.js';
+import { type CorrectionTime, reductionsOf } from './correction-time.js';
 import { type PathChoice, resolvePath } from './paths.js';
 import type { BucketRange } from './ranges.js';
-import { type CorrectionTime, type Schedule, scheduleOf } from './schedule.js';
 import type { GroupTeam, Teams } from './teams.js';
 
 export interface ReducerSettings {
@@ -17,170 +18,187 @@ export interface ReducerSettings {
   readonly mirror: boolean;
 }
 
-interface Pass {
+export interface ReducerArenas {
+  /** BF16 or FP32, every bucket. */
+  readonly gradients: View;
+  /** FP32. */
+  readonly accumulators: View;
+}
+
+/** Where a reduction runs, and how. */
+interface Route {
   readonly team: GroupTeam;
   readonly path: FoldPath;
   readonly scale: number;
 }
 
-interface BucketPlan {
-  readonly placement: BucketPlacement;
-  readonly accumulate: Pass;
+type Operation = PreparedOperation<RunOfElements>;
+
+interface BucketOperations {
+  readonly bucket: Bucket;
+  /** Of the accumulating operation. */
+  readonly route: Route;
+  readonly accumulate: Operation;
   /** None where the step leaves the accumulator as it is. */
-  readonly step: Pass | undefined;
-  /** Over the tensor lanes, where the accumulating pass does not itself give what is mirrored. */
-  readonly mirror: Pass | undefined;
+  readonly step: Operation | undefined;
+  /** Over the tensor lanes, where the accumulating operation does not itself give what is mirrored. */
+  readonly mirror: Operation | undefined;
 }
 
-/** Takes gradients to the reduced accumulator: what runs when is `scheduleOf`'s, how is the teams' and paths'. */
+/** Takes gradients to the reduced accumulator. `reductionsOf` says what is done when, the teams and paths say how. */
 export class GradientReducer {
-  readonly #device: Device;
-  readonly #placement: Placement;
-  readonly #settings: ReducerSettings;
-  readonly #plans = new Map<Bucket, BucketPlan>();
-  readonly #gradients: View;
-  readonly #accumulators: View;
+  readonly #buckets: readonly BucketOperations[];
+  readonly #byBucket: ReadonlyMap<Bucket, BucketOperations>;
 
-  private constructor(
-    device: Device,
-    placement: Placement,
-    settings: ReducerSettings,
-    gradients: View,
-    accumulators: View,
-  ) {
-    this.#device = device;
-    this.#placement = placement;
-    this.#settings = settings;
-    this.#gradients = gradients;
-    this.#accumulators = accumulators;
+  private constructor(buckets: readonly BucketOperations[]) {
+    this.#buckets = buckets;
+    this.#byBucket = new Map(buckets.map((operations) => [operations.bucket, operations]));
   }
 
-  /** Collective over the pipeline stage. `gradients`: BF16 or FP32, every bucket; `accumulators`: FP32. */
+  /** Collective over the pipeline stage. */
   static async create(
     device: Device,
     placement: Placement,
     teams: Teams,
     settings: ReducerSettings,
-    arenas: { gradients: View; accumulators: View },
+    arenas: ReducerArenas,
   ): Promise<GradientReducer> {
-    const reducer = new GradientReducer(device, placement, settings, arenas.gradients, arenas.accumulators);
-    for (const bucketPlacement of placement.buckets) {
-      const { bucket } = bucketPlacement;
-      const schedule = scheduleOf(bucket, placement.zeroStage, settings.correct);
-      reducer.#plans.set(bucket, await reducer.#plan(bucketPlacement, schedule, teams));
-    }
-    return reducer;
+    const preparation = new Preparation(device, placement, teams, settings, arenas);
+    const buckets: BucketOperations[] = [];
+    for (const bucketPlacement of placement.buckets) buckets.push(await preparation.of(bucketPlacement));
+    return new GradientReducer(buckets);
   }
 
   /** The path a micro-batch takes over the tensor lanes; where no bucket has any, that of the first. */
   get path(): FoldPath {
-    const plans = [...this.#plans.values()];
-    const chosen = plans.find(({ accumulate }) => accumulate.team.group.size > 1) ?? plans[0];
-    return chosen?.accumulate.path ?? 'direct';
+    const routes = this.#buckets.map(({ route }) => route);
+    const chosen = routes.find(({ team }) => team.group.size > 1) ?? routes[0];
+    return chosen?.path ?? 'direct';
   }
 
-  /** Enqueues one micro-batch's pass over the given runs. */
+  /** Enqueues one micro-batch's correction and accumulation of the given runs. */
   accumulate(ranges: readonly BucketRange[], stream: Stream): void {
-    for (const range of ranges) this.#accumulateRange(range, stream);
+    for (const { bucket, start, end } of ranges) {
+      const { accumulate, mirror } = this.#byBucket.get(bucket)!;
+      accumulate.enqueue(stream, start, end);
+      mirror?.enqueue(stream, start, end);
+    }
   }
 
   /** Enqueues what is left to do on the accumulators at the step. */
   reduce(stream: Stream): void {
-    for (const { placement, step } of this.#plans.values()) {
-      if (!step) continue;
-      const { bucket, own, accumulatorOwnBase } = placement;
-      const alone = this.#placement.zeroStage === 2;
-      const length = alone ? own.end - own.start : bucket.length;
-      const base = alone ? accumulatorOwnBase : placement.base;
-      const shards = this.#placement.zeroStage === 1 ? bucket.shards : 1;
-      this.#device.reduce(
-        step.team.team,
-        {
-          path: step.path,
-          data: this.#accumulators.subview(base, base + length),
-          scale: step.scale,
-          sharded: alone,
-          geometry: {
-            begin: 0,
-            end: length,
-            replicas: step.team.group.size / shards,
-            shardLength: length / shards,
-          },
-        },
-        stream,
-      );
+    for (const { step } of this.#buckets) step?.enqueue(stream);
+  }
+
+  dispose(): void {
+    for (const { accumulate, step, mirror } of this.#buckets) {
+      for (const operation of [accumulate, step, mirror]) operation?.dispose();
     }
   }
+}
 
-  #accumulateRange({ bucket, start, end }: BucketRange, stream: Stream): void {
-    const { placement, accumulate, mirror } = this.#plans.get(bucket)!;
-    const sharded = this.#placement.zeroStage === 2;
-    const shards = sharded ? bucket.shards : 1;
-    const gradient = this.#gradients.subview(placement.base, placement.base + bucket.length);
-    const accumulatorBase = sharded ? placement.accumulatorOwnBase : placement.base;
-    this.#device.accumulate(
-      accumulate.team.team,
-      {
-        path: accumulate.path,
-        gradient,
-        accumulator: this.#accumulators.subview(accumulatorBase, accumulatorBase + bucket.length / shards),
-        scale: accumulate.scale,
-        accumulation: this.#settings.accumulate,
-        mirror: this.#settings.mirror && bucket.corrects && !mirror,
-        sharded,
-        geometry: {
-          begin: start,
-          end,
-          replicas: accumulate.team.group.size / shards,
-          shardLength: bucket.length / shards,
-        },
-      },
-      stream,
-    );
-    if (!mirror) return;
-    this.#device.reduce(
-      mirror.team.team,
-      {
-        path: mirror.path,
-        data: gradient,
-        scale: mirror.scale,
-        geometry: { begin: start, end, replicas: mirror.team.group.size, shardLength: bucket.length },
-      },
-      stream,
-    );
+/** Prepares the operations of one bucket after the other. */
+class Preparation {
+  readonly #device: Device;
+  readonly #placement: Placement;
+  readonly #teams: Teams;
+  readonly #settings: ReducerSettings;
+  readonly #arenas: ReducerArenas;
+
+  constructor(
+    device: Device,
+    placement: Placement,
+    teams: Teams,
+    settings: ReducerSettings,
+    arenas: ReducerArenas,
+  ) {
+    this.#device = device;
+    this.#placement = placement;
+    this.#teams = teams;
+    this.#settings = settings;
+    this.#arenas = arenas;
   }
 
-  async #plan(placement: BucketPlacement, schedule: Schedule, teams: Teams): Promise<BucketPlan> {
+  async of(placement: BucketPlacement): Promise<BucketOperations> {
     const { bucket } = placement;
     const { zeroStage } = this.#placement;
-    const { mirror } = this.#settings;
-    const accumulate = await this.#pass(bucket, schedule.accumulate, zeroStage === 2, mirror, teams);
-    const step = await this.#pass(bucket, schedule.step, zeroStage === 1, false, teams);
+    const { mirror, correct } = this.#settings;
+    const reductions = reductionsOf(bucket, zeroStage, correct);
+    const route = await this.#route(bucket, reductions.accumulate, zeroStage === 2, mirror);
+    const step = await this.#route(bucket, reductions.step, zeroStage === 1, false);
     const idle = step.team.group.size === 1 && step.scale === 1;
-    // What is mirrored is the gradient corrected over lanes and copies alone: at ZeRO 2 the accumulating pass gives another.
+    // What is mirrored is the gradient corrected over lanes and copies alone: at ZeRO 2 accumulating gives another.
     const apart = mirror && zeroStage === 2 && bucket.corrects;
+    const mirrored = apart ? await this.#route(bucket, bucket.correction, false, true) : undefined;
     return {
-      placement,
-      accumulate,
-      step: idle ? undefined : step,
-      mirror: apart ? await this.#pass(bucket, bucket.correction, false, true, teams) : undefined,
+      bucket,
+      route,
+      accumulate: this.#accumulation(placement, route, mirror && bucket.corrects && !apart),
+      step: idle ? undefined : this.#stepReduction(placement, step),
+      mirror: mirrored && this.#mirroring(placement, mirrored),
     };
   }
 
-  async #pass(
+  #accumulation(placement: BucketPlacement, { team, path, scale }: Route, mirror: boolean): Operation {
+    const { bucket, accumulatorOwnBase } = placement;
+    const sharded = this.#placement.zeroStage === 2;
+    const shards = sharded ? bucket.shards : 1;
+    const base = sharded ? accumulatorOwnBase : placement.base;
+    return this.#device.prepareAccumulate({
+      team: team.team,
+      path,
+      scale,
+      gradient: this.#gradientsOf(placement),
+      accumulator: this.#arenas.accumulators.subview(base, base + bucket.length / shards),
+      accumulation: this.#settings.accumulate,
+      mirror,
+      sharded,
+      geometry: {
+        begin: 0,
+        end: bucket.length,
+        replicas: team.group.size / shards,
+        shardLength: bucket.length / shards,
+      },
+    });
+  }
+
+  #stepReduction(placement: BucketPlacement, { team, path, scale }: Route): Operation {
+    const { bucket, own, accumulatorOwnBase } = placement;
+    const { zeroStage } = this.#placement;
+    const alone = zeroStage === 2;
+    const length = alone ? own.end - own.start : bucket.length;
+    const base = alone ? accumulatorOwnBase : placement.base;
+    const shards = zeroStage === 1 ? bucket.shards : 1;
+    return this.#device.prepareReduce({
+      team: team.team,
+      path,
+      scale,
+      data: this.#arenas.accumulators.subview(base, base + length),
+      sharded: alone,
+      geometry: { begin: 0, end: length, replicas: team.group.size / shards, shardLength: length / shards },
+    });
+  }
+
+  #mirroring(placement: BucketPlacement, { team, path, scale }: Route): Operation {
+    const data = this.#gradientsOf(placement);
+    return this.#device.prepareReduce({ team: team.team, path, scale, data });
+  }
+
+  #gradientsOf({ bucket, base }: BucketPlacement): View {
+    return this.#arenas.gradients.subview(base, base + bucket.length);
+  }
+
+  async #route(
     bucket: Bucket,
     { axes, scale }: Reduction,
     sharded: boolean,
     mirror: boolean,
-    teams: Teams,
-  ): Promise<Pass> {
-    const team = await teams.make(bucket.grid, axes);
+  ): Promise<Route> {
+    const team = await this.#teams.make(bucket.grid, axes);
     const replicas = team.group.size / (sharded ? bucket.shards : 1);
-    const { path } = this.#settings;
-    return {
-      team,
-      scale,
-      path: resolvePath(path, { shared: team.shared, replicas, mirror, team: team.description }),
-    };
+    const { kind } = this.#device;
+    const { shared, description } = team;
+    const path = resolvePath(this.#settings.path, { kind, shared, replicas, mirror, team: description });
+    return { team, scale, path };
   }
 }

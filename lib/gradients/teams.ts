@@ -1,5 +1,5 @@
 import type { Communicator } from '../device/communicator.js';
-import type { Team } from '../device/fold.js';
+import type { Team } from '../device/operations/team.js';
 import type { PeerWindow } from '../device/peer-window.js';
 import type { Grid, RankGroup } from '../mesh/mesh.js';
 

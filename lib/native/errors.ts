@@ -22,7 +22,8 @@ export async function nativeAsync<T>(call: () => Promise<T>): Promise<T> {
   }
 }
 
-function toFoldstepError(error: unknown): FoldstepError {
+/** What native code threw, as FoldstepError; anything else is a fault of the arguments. */
+export function toFoldstepError(error: unknown): FoldstepError {
   if (error instanceof FoldstepError) return error;
   if (!(error instanceof Error && 'code' in error)) {
     const message = `the arguments of the call cannot be used: ${show(error)}`;

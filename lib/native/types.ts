@@ -1,39 +1,27 @@
 /**
- * What the addon exports, as native/addon defines it: handles, positional arguments, no checks beyond those that keep the
- * process whole. A span is two arguments, a memory and an offset in bytes; enumerations are numbers.
+ * What the addon exports, as native/addon defines it: handles, and checks no more than keep the process whole. A span of a
+ * positional call is two arguments, a memory and an offset in bytes. Enumerations go by their names, which native code
+ * checks.
  */
 export interface NativeAddon {
   /** Whether openWorld would join a job of MPI's. */
-  joinsMpi(launcher: number): boolean;
-  openWorld(launcher: number, deadlineMs: number, exitTimeoutMs: number): RawWorld;
+  joinsMpi(launcher: string): boolean;
+  openWorld(launcher: string, deadlineMs: number, exitTimeoutMs: number): RawWorld;
   closeWorld(exitCode: number): void;
+  /** What a device may be called. */
+  backendNames(): string[];
   createBackend(
-    device: number,
+    device: string,
     deadlineMs: number,
     threads: number,
     localRank: number,
     localRanks: number,
-    collectives: number,
+    collectives: string,
   ): RawBackend;
   /** What a device's library needs of this host, in lines for people; the first is the library itself. */
-  probeBackend(device: number): Record<string, string>;
-  /** Five numbers a segment: offset, length, group, parameter, counted. */
-  createNormPlan(segments: Float64Array, groups: number): RawNormPlan;
-  /** Five numbers a segment: master, accumulator, weight, length, group; two a run to clear: offset, length. */
-  createUpdatePlan(segments: Float64Array, clears: Float64Array, groups: number): RawUpdatePlan;
+  probeBackend(device: string): Record<string, string>;
   normScalars(groups: number): RawNormScalars;
 }
-
-/** The enumerations of native/runtime, in its order. */
-export const LAUNCHERS = { auto: 0, mpi: 1, none: 2 } as const;
-export const DEVICES = { cpu: 0, cuda: 1, simulated: 2 } as const;
-export const COLLECTIVES = { auto: 0, nccl: 1, host: 2 } as const;
-export const DTYPES = { float32: 0, float64: 1, bfloat16: 2, int32: 3, uint8: 4 } as const;
-export const REDUCE_OPS = { sum: 0, max: 1, min: 2 } as const;
-export const PATHS = { direct: 0, owner: 1, exchange: 2, library: 3 } as const;
-export const ACCUMULATIONS = { fp32: 0, bf16: 1 } as const;
-export const NORM_KINDS = { one: 0, two: 1, power: 2, infinity: 3 } as const;
-export const RULES = { sgd: 0, adam: 1, adamw: 2 } as const;
 
 export interface RawHandle {
   release(): void;
@@ -66,12 +54,9 @@ export interface RawWindow extends RawHandle {
   worldRanks(): number[];
 }
 
-export interface RawNormPlan extends RawHandle {
-  readonly normPlan: unique symbol;
-}
-
-export interface RawUpdatePlan extends RawHandle {
-  readonly updatePlan: unique symbol;
+/** A device operation that was checked once. `values` are what may differ from call to call. */
+export interface RawOperation extends RawHandle {
+  enqueue(stream: RawStream, ...values: readonly number[]): void;
 }
 
 /** Places in the FP64 array of a norm's result, and the length of one rank's partials. */
@@ -87,25 +72,119 @@ export interface RawNormScalars {
 }
 
 type Span = [memory: RawMemory, offset: number];
-type SpanOrNone = [memory: RawMemory | null, offset: number];
-type Team = [communicator: RawCommunicator, window: RawWindow | null, channel: number];
-type Geometry = [begin: number, end: number, replicas: number, shardLength: number];
+
+/** A run of a memory. Both numbers are in bytes. */
+export interface RawSpan {
+  readonly memory: RawMemory;
+  readonly offset: number;
+  readonly bytes: number;
+}
+
+export interface RawTeam {
+  readonly communicator: RawCommunicator;
+  readonly window: RawWindow | null;
+  readonly channel: number;
+}
+
+export interface RawGeometry {
+  readonly begin: number;
+  readonly end: number;
+  readonly replicas: number;
+  readonly shardLength: number;
+}
+
+interface RawFold {
+  readonly team: RawTeam;
+  readonly path: string;
+  readonly dtype: string;
+  readonly geometry: RawGeometry;
+}
+
+export interface RawAccumulate extends RawFold {
+  readonly accumulation: string;
+  readonly mirror: boolean;
+  readonly sharded: boolean;
+  readonly scale: number;
+  readonly gradient: RawSpan;
+  readonly accumulator: RawSpan;
+}
+
+export interface RawReduce extends RawFold {
+  readonly sharded: boolean;
+  readonly scale: number;
+  readonly data: RawSpan;
+}
+
+export interface RawGather extends RawFold {
+  readonly data: RawSpan;
+}
+
+export interface RawNormPartials {
+  /** Five numbers a segment: offset, length, group, parameter, counted. */
+  readonly segments: Float64Array;
+  readonly groups: number;
+  readonly kind: string;
+  readonly p: number;
+  readonly arena: RawSpan;
+  readonly powerScale: RawSpan | undefined;
+  readonly partials: RawSpan;
+}
+
+export interface RawPowerScale {
+  readonly groups: number;
+  readonly ranks: number;
+  readonly gathered: RawSpan;
+  readonly scale: RawSpan;
+}
+
+export interface RawFinishNorm {
+  readonly kind: string;
+  readonly p: number;
+  readonly groups: number;
+  readonly ranks: number;
+  readonly maxNorm: number;
+  readonly groupMaxNorms: Float64Array;
+  readonly gathered: RawSpan;
+  readonly powerScale: RawSpan | undefined;
+  readonly scalars: RawSpan;
+}
+
+export interface RawUpdate {
+  readonly rule: string;
+  readonly weightDecay: number;
+  readonly momentum: number;
+  readonly nesterov: boolean;
+  readonly beta1: number;
+  readonly beta2: number;
+  readonly epsilon: number;
+  /** Five numbers a segment: master, accumulator, weight, length, group. */
+  readonly segments: Float64Array;
+  /** Two numbers a run: offset, length. */
+  readonly clears: Float64Array;
+  readonly groups: number;
+  readonly master: RawSpan;
+  readonly accumulator: RawSpan;
+  readonly weight: RawSpan;
+  readonly moment1: RawSpan | undefined;
+  readonly moment2: RawSpan | undefined;
+  readonly scalars: RawSpan;
+}
 
 export interface RawCommunicator extends RawHandle {
   rank(): number;
   size(): number;
   worldRanks(): number[];
   barrier(stream: RawStream): void;
-  allReduce(stream: RawStream, ...rest: [...Span, count: number, dtype: number, op: number]): void;
+  allReduce(stream: RawStream, ...rest: [...Span, count: number, dtype: string, op: string]): void;
   reduceScatter(
     stream: RawStream,
-    ...rest: [...source: Span, ...target: Span, count: number, dtype: number, op: number]
+    ...rest: [...source: Span, ...target: Span, count: number, dtype: string, op: string]
   ): void;
   allGather(
     stream: RawStream,
-    ...rest: [...source: Span, ...target: Span, count: number, dtype: number]
+    ...rest: [...source: Span, ...target: Span, count: number, dtype: string]
   ): void;
-  broadcast(stream: RawStream, ...rest: [...Span, count: number, dtype: number, root: number]): void;
+  broadcast(stream: RawStream, ...rest: [...Span, count: number, dtype: string, root: number]): void;
   allToAll(
     stream: RawStream,
     ...rest: [
@@ -115,7 +194,7 @@ export interface RawCommunicator extends RawHandle {
       ...target: Span,
       receiveCounts: Float64Array,
       receiveOffsets: Float64Array,
-      dtype: number,
+      dtype: string,
     ]
   ): void;
   split(stream: RawStream, color: number, key: number): Promise<RawCommunicator>;
@@ -134,81 +213,16 @@ export interface RawBackend extends RawHandle {
   resetPeak(): void;
   cast(
     stream: RawStream,
-    ...rest: [...source: Span, from: number, ...target: Span, to: number, count: number]
+    ...rest: [...source: Span, from: string, ...target: Span, to: string, count: number]
   ): void;
   copy(stream: RawStream, ...rest: [...source: Span, ...target: Span, bytes: number]): void;
   zero(stream: RawStream, ...rest: [...target: Span, bytes: number]): void;
-  normPartials(
-    stream: RawStream,
-    plan: RawNormPlan,
-    kind: number,
-    p: number,
-    ...rest: [...arena: Span, ...powerScale: SpanOrNone, ...partials: Span]
-  ): void;
-  powerScale(
-    stream: RawStream,
-    ...rest: [...gathered: Span, groups: number, ranks: number, ...scale: Span]
-  ): void;
-  finishNorm(
-    stream: RawStream,
-    kind: number,
-    p: number,
-    groups: number,
-    ranks: number,
-    maxNorm: number,
-    groupMaxNorms: Float64Array,
-    ...rest: [...gathered: Span, ...powerScale: SpanOrNone, ...scalars: Span]
-  ): void;
-  update(
-    stream: RawStream,
-    plan: RawUpdatePlan,
-    rule: number,
-    learningRate: number,
-    weightDecay: number,
-    momentum: number,
-    nesterov: boolean,
-    beta1: number,
-    beta2: number,
-    epsilon: number,
-    step: number,
-    ...rest: [
-      ...master: Span,
-      ...accumulator: Span,
-      ...weight: Span,
-      ...moment1: SpanOrNone,
-      ...moment2: SpanOrNone,
-      ...scalars: Span,
-    ]
-  ): void;
-  accumulate(
-    stream: RawStream,
-    ...rest: [
-      ...Team,
-      path: number,
-      gradientType: number,
-      accumulation: number,
-      mirror: boolean,
-      sharded: boolean,
-      scale: number,
-      ...Geometry,
-      ...gradient: Span,
-      ...accumulator: Span,
-    ]
-  ): void;
-  reduce(
-    stream: RawStream,
-    ...rest: [
-      ...Team,
-      path: number,
-      dtype: number,
-      sharded: boolean,
-      scale: number,
-      ...Geometry,
-      ...data: Span,
-    ]
-  ): void;
-  gather(
-    stream: RawStream,
-    ...rest: [...Team, path: number, dtype: number, ...Geometry, ...data: Span]
-  ): void;
+  prepareAccumulate(spec: RawAccumulate): RawOperation;
+  prepareReduce(spec: RawReduce): RawOperation;
+  prepareGather(spec: RawGather): RawOperation;
+  prepareNormPartials(spec: RawNormPartials): RawOperation;
+  preparePowerScale(spec: RawPowerScale): RawOperation;
+  prepareFinishNorm(spec: RawFinishNorm): RawOperation;
+  /** Its values are the learning rate and the step, counted from 1. */
+  prepareUpdate(spec: RawUpdate): RawOperation;
 }

@@ -1,5 +1,6 @@
 import type { Device } from '../device/device.js';
-import type { NormKind, NormPlan, NormScalars } from '../device/plans.js';
+import type { NormKind, NormScalars } from '../device/operations/norm.js';
+import type { PreparedOperation } from '../device/operations/prepared.js';
 import { Staged } from '../device/staged.js';
 import type { Stream } from '../device/stream.js';
 import type { View } from '../device/view.js';
@@ -36,58 +37,66 @@ export interface NormSettings extends ClipSettings {
 export class GlobalNorm {
   readonly #device: Device;
   readonly #settings: NormSettings;
-  readonly #plan: NormPlan;
-  readonly #kind: NormKind;
-  readonly #accumulators: View;
+  /** In their order; each one's partials are gathered before the next. */
+  readonly #partialOperations: readonly PreparedOperation[];
+  /** Of p = 2 and the like none: it runs behind the first partials. */
+  readonly #scaling: PreparedOperation | undefined;
+  readonly #finish: PreparedOperation;
   readonly #partials: View;
   readonly #gathered: View;
-  readonly #powerScale: View;
   readonly #offsets: NormScalars;
   readonly #result: Staged<'float64'>;
   /** FP64 on the device: what the update reads. */
   readonly scalars: View<'float64'>;
 
   constructor(device: Device, placement: Placement, settings: NormSettings, accumulators: View) {
+    const { p, maxNorm, groupMaxNorms } = settings;
     const groups = settings.groups.length;
+    const ranks = device.size;
+    const kind = kindOf(p);
     this.#device = device;
     this.#settings = settings;
-    this.#kind = kindOf(settings.p);
-    this.#accumulators = accumulators;
-    this.#plan = device.createNormPlan(segmentsOf(placement, device.rank, settings.groups), groups);
     this.#offsets = device.normScalars(groups);
     const partials = this.#offsets.partialsLength;
-    const gathered = partials * device.size;
-    const buffer = device.allocate(8 * (partials + gathered + 1 + this.#offsets.length));
+    const all = partials * ranks;
+    const buffer = device.allocate(8 * (partials + all + 1 + this.#offsets.length));
     this.#partials = buffer.view('float64', 0, partials);
-    this.#gathered = buffer.view('float64', 8 * partials, gathered);
-    this.#powerScale = buffer.view('float64', 8 * (partials + gathered), 1);
-    this.scalars = buffer.view('float64', 8 * (partials + gathered + 1), this.#offsets.length);
+    this.#gathered = buffer.view('float64', 8 * partials, all);
+    const powerScale = buffer.view('float64', 8 * (partials + all), 1);
+    this.scalars = buffer.view('float64', 8 * (partials + all + 1), this.#offsets.length);
     this.#result = new Staged(device, this.scalars);
+
+    const power = kind === 'power';
+    const segments = segmentsOf(placement, device.rank, settings.groups);
+    const common = { segments, groups, p, arena: accumulators, partials: this.#partials };
+    const kinds: readonly NormKind[] = power ? ['infinity', 'power'] : [kind];
+    this.#partialOperations = kinds.map((each) =>
+      device.prepareNormPartials({ ...common, kind: each, powerScale }),
+    );
+    this.#scaling = power
+      ? device.preparePowerScale({ groups, ranks, gathered: this.#gathered, scale: powerScale })
+      : undefined;
+    this.#finish = device.prepareFinishNorm({
+      kind,
+      p,
+      groups,
+      ranks,
+      maxNorm: maxNorm ?? 0,
+      groupMaxNorms: settings.groups.map((group) => groupMaxNorms.get(group) ?? 0),
+      gathered: this.#gathered,
+      powerScale,
+      scalars: this.scalars,
+    });
   }
 
   /** Enqueues all of it; `scalars` and `read` have the result when the stream has passed it. */
   enqueue(stream: Stream): void {
-    const device = this.#device;
-    const { p, maxNorm, groupMaxNorms, groups } = this.#settings;
-    if (this.#kind === 'power') {
-      this.#gather('infinity', stream);
-      device.powerScale(this.#gathered, groups.length, device.size, this.#powerScale, stream);
+    for (const [i, partials] of this.#partialOperations.entries()) {
+      if (i > 0) this.#scaling?.enqueue(stream);
+      partials.enqueue(stream);
+      this.#device.world.enqueueAllGather(this.#partials, this.#gathered, stream);
     }
-    this.#gather(this.#kind, stream);
-    device.finishNorm(
-      {
-        kind: this.#kind,
-        p,
-        groups: groups.length,
-        ranks: device.size,
-        maxNorm: maxNorm ?? 0,
-        groupMaxNorms: groups.map((group) => groupMaxNorms.get(group) ?? 0),
-      },
-      this.#gathered,
-      this.#powerScale,
-      this.scalars,
-      stream,
-    );
+    this.#finish.enqueue(stream);
     this.#result.download(stream);
   }
 
@@ -111,23 +120,11 @@ export class GlobalNorm {
   }
 
   dispose(): void {
-    this.#plan.dispose();
+    for (const partials of this.#partialOperations) partials.dispose();
+    this.#scaling?.dispose();
+    this.#finish.dispose();
     this.#result.dispose();
     this.scalars.buffer.dispose();
-  }
-
-  #gather(kind: NormKind, stream: Stream): void {
-    const { p } = this.#settings;
-    this.#device.normPartials(
-      this.#plan,
-      kind,
-      p,
-      this.#accumulators,
-      this.#powerScale,
-      this.#partials,
-      stream,
-    );
-    this.#device.world.enqueueAllGather(this.#partials, this.#gathered, stream);
   }
 }
 
@@ -149,9 +146,9 @@ export function kindOf(p: number): NormKind {
 
 function segmentsOf(placement: Placement, rank: number, groups: readonly string[]) {
   const indices = new Map(placement.layout.parameters.map(({ name }, index) => [name, index]));
-  return [...placement.ownedRuns()].map(({ placement: { accumulatorShift }, entry, range }) => ({
-    offset: accumulatorShift + range.start,
-    length: range.end - range.start,
+  return [...placement.ownedRuns()].map(({ entry, accumulator, length }) => ({
+    offset: accumulator,
+    length,
     group: groups.indexOf(entry.parameter.normGroup ?? DEFAULT_GROUP),
     parameter: indices.get(entry.parameter.name)!,
     counted: entry.parameter.isOwner(rank, placement.sharded),

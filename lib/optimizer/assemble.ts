@@ -63,7 +63,7 @@ export async function assemble(given: FoldedOptimizerOptions): Promise<Parts> {
     { ...settings, p: settings.norm, groups },
     arenas.accumulators,
   );
-  const updater = new Updater(device, placement, groups, arenas);
+  const updater = new Updater(device, placement, groups, rule.settings, arenas, norm.scalars);
   const stepAgreement = new StepAgreement(device, stage, stream);
 
   return {
@@ -89,6 +89,8 @@ export async function assemble(given: FoldedOptimizerOptions): Promise<Parts> {
     dispose() {
       stepAgreement.dispose();
       updater.dispose();
+      weights.dispose();
+      reducer.dispose();
       norm.dispose();
       gradientArrays.dispose();
       weightArrays.dispose();

@@ -1,5 +1,5 @@
 import { checkInstance, checkObject, reading } from '../arguments.js';
-import type { FoldPath } from '../device/fold.js';
+import type { FoldPath } from '../device/operations/team.js';
 import type { View } from '../device/view.js';
 import type { Parameter } from '../parameters/parameter.js';
 import { Placement } from '../parameters/placement.js';

@@ -1,15 +1,14 @@
-import { checkFields, checkInstance, checkObject, reading } from '../arguments.js';
+import { checkFields, checkInstance, checkObject, checkOneOf, reading } from '../arguments.js';
 import { Device } from '../device/device.js';
 import { Stream } from '../device/stream.js';
 import { FoldstepError } from '../errors.js';
+import type { CorrectionTime } from '../gradients/correction-time.js';
 import { PATH_CHOICES, type PathChoice } from '../gradients/paths.js';
-import type { CorrectionTime } from '../gradients/schedule.js';
 import { Mesh } from '../mesh/mesh.js';
 import { kindOf } from '../norm/global-norm.js';
 import { type ClipSettings, checkBounds } from '../norm/groups.js';
 import type { ParameterSpec } from '../parameters/parameter.js';
 import type { ZeroStage } from '../parameters/placement.js';
-import { show } from '../show.js';
 import { checkRule, type UpdateRule } from '../update/rule.js';
 
 /** How to make a `FoldedOptimizer`. Everything but `device` and `stream` must be the same on every rank of a pipeline stage. */
@@ -98,13 +97,13 @@ export function settingsOf(options: FoldedOptimizerOptions): Settings {
     groupMaxNorms = {},
     sequenceParallel = false,
   } = options;
-  oneOf('zeroStage', zeroStage, [0, 1, 2]);
-  oneOf('path', path, PATH_CHOICES);
-  oneOf('correct', correct, ['microbatch', 'step']);
-  oneOf('accumulate', accumulate, ['fp32', 'bf16']);
-  oneOf('gradientType', gradientType, ['bfloat16', 'float32']);
-  oneOf('mirror', mirror, [true, false]);
-  oneOf('sequenceParallel', sequenceParallel, [true, false]);
+  checkOneOf('zeroStage', zeroStage, [0, 1, 2]);
+  checkOneOf('path', path, PATH_CHOICES);
+  checkOneOf('correct', correct, ['microbatch', 'step']);
+  checkOneOf('accumulate', accumulate, ['fp32', 'bf16']);
+  checkOneOf('gradientType', gradientType, ['bfloat16', 'float32']);
+  checkOneOf('mirror', mirror, [true, false]);
+  checkOneOf('sequenceParallel', sequenceParallel, [true, false]);
   kindOf(norm);
   if (mirror && correct === 'step') {
     throw new FoldstepError(
@@ -132,12 +131,4 @@ function boundsOf(groupMaxNorms: Readonly<Record<string, number>>): ReadonlyMap<
   checkObject('groupMaxNorms', groupMaxNorms);
   const bounds = reading('groupMaxNorms', () => Object.entries(groupMaxNorms));
   return new Map(bounds.sort(([a], [b]) => (a < b ? -1 : 1)));
-}
-
-function oneOf<T>(name: string, value: T, allowed: readonly T[]): void {
-  if (allowed.includes(value)) return;
-  throw new FoldstepError(
-    'INVALID_ARGUMENT',
-    `${name} must be one of ${allowed.map(show).join(', ')}; it is ${show(value)}`,
-  );
 }

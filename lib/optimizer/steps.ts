@@ -59,18 +59,18 @@ export class Steps {
 
   async #step(learningRate: number): Promise<StepResult> {
     const { reducer, norm, updater, weights, rule, stream, weightArrays } = this.#parts;
-    const settings = await this.#agreeOn(
+    await this.#agreeOn(
       'step',
       () => {
         this.#intake.requireComplete();
-        return rule.settings(this.#taken + 1, learningRate);
+        rule.checkLearningRate(learningRate);
       },
       learningRate,
     );
     await this.#run(() => {
       if (!this.#activity.reduced) reducer.reduce(stream);
       norm.enqueue(stream);
-      updater.enqueue(settings, norm.scalars, stream);
+      updater.enqueue(learningRate, this.#taken + 1, stream);
       weights.enqueue(stream);
       weightArrays.download(this.#all.places, stream);
     });

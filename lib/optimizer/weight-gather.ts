@@ -1,20 +1,17 @@
 import type { Device } from '../device/device.js';
-import type { FoldPath } from '../device/fold.js';
+import type { PreparedOperation, RunOfElements } from '../device/operations/prepared.js';
 import type { Stream } from '../device/stream.js';
 import type { View } from '../device/view.js';
 import { type PathChoice, resolvePath } from '../gradients/paths.js';
-import type { GroupTeam, Teams } from '../gradients/teams.js';
-import type { BucketPlacement, Placement } from '../parameters/placement.js';
+import type { Teams } from '../gradients/teams.js';
+import type { Placement } from '../parameters/placement.js';
 
 /** Brings every rank the weights that the other data ranks updated. */
 export class WeightGather {
-  readonly #device: Device;
-  readonly #weights: View;
-  readonly #gathers: { placement: BucketPlacement; team: GroupTeam; path: FoldPath }[] = [];
+  readonly #gathers: readonly PreparedOperation<RunOfElements>[];
 
-  private constructor(device: Device, weights: View) {
-    this.#device = device;
-    this.#weights = weights;
+  private constructor(gathers: readonly PreparedOperation<RunOfElements>[]) {
+    this.#gathers = gathers;
   }
 
   /** Collective over the pipeline stage. `weights`: BF16, every bucket. */
@@ -25,41 +22,36 @@ export class WeightGather {
     choice: PathChoice,
     weights: View,
   ): Promise<WeightGather> {
-    const gather = new WeightGather(device, weights);
-    if (!placement.sharded) return gather;
-    for (const bucketPlacement of placement.buckets) {
-      const { bucket } = bucketPlacement;
-      if (bucket.shards === 1) continue;
+    const gathers: PreparedOperation<RunOfElements>[] = [];
+    for (const { bucket, base } of placement.buckets) {
+      if (!placement.sharded || bucket.shards === 1) continue;
       const team = await teams.make(bucket.grid, [bucket.dataAxis]);
       const path = resolvePath(choice, {
+        kind: device.kind,
         shared: team.shared,
         replicas: 1,
         mirror: false,
         team: team.description,
       });
-      gather.#gathers.push({ placement: bucketPlacement, team, path });
+      const { length, shards } = bucket;
+      gathers.push(
+        device.prepareGather({
+          team: team.team,
+          path,
+          data: weights.subview(base, base + length),
+          geometry: { begin: 0, end: length, replicas: 1, shardLength: length / shards },
+        }),
+      );
     }
-    return gather;
+    return new WeightGather(gathers);
   }
 
   /** Enqueues it. */
   enqueue(stream: Stream): void {
-    for (const { placement, team, path } of this.#gathers) {
-      const { bucket, base } = placement;
-      this.#device.gather(
-        team.team,
-        {
-          path,
-          data: this.#weights.subview(base, base + bucket.length),
-          geometry: {
-            begin: 0,
-            end: bucket.length,
-            replicas: 1,
-            shardLength: bucket.length / bucket.shards,
-          },
-        },
-        stream,
-      );
-    }
+    for (const gather of this.#gathers) gather.enqueue(stream);
+  }
+
+  dispose(): void {
+    for (const gather of this.#gathers) gather.dispose();
   }
 }

@@ -86,11 +86,9 @@ export class GroupCollectives extends Genuine implements Disposable {
       const scratch = await this.#team.atLeast(length);
       scratch.array.set(floats);
       scratch.upload(this.#stream, 0, length);
-      this.#device.reduce(
-        this.#team.team,
-        { path: this.#team.path, data: scratch.view.subview(0, length) },
-        this.#stream,
-      );
+      const { team, path } = this.#team;
+      const data = scratch.view.subview(0, length);
+      this.#device.prepareReduce({ team, path, data }).enqueueOnce(this.#stream);
       scratch.download(this.#stream, 0, length);
       await this.#stream.synchronize();
       floats.set(scratch.array.subarray(0, length));
@@ -109,11 +107,9 @@ export class GroupCollectives extends Genuine implements Disposable {
       const { begin, end } = parts.shard(this.rank);
       parts.write(scratch.array, this.rank, this.rank, values);
       scratch.upload(this.#stream, begin, end);
-      this.#device.gather(
-        this.#team.team,
-        { path: this.#team.path, data: scratch.view.subview(0, parts.length) },
-        this.#stream,
-      );
+      const { team, path } = this.#team;
+      const data = scratch.view.subview(0, parts.length);
+      this.#device.prepareGather({ team, path, data }).enqueueOnce(this.#stream);
       scratch.download(this.#stream, 0, parts.length);
       await this.#stream.synchronize();
       const all = newFloats(sum(counts));
@@ -143,7 +139,8 @@ export class GroupCollectives extends Genuine implements Disposable {
       scratch.upload(this.#stream, 0, parts.length);
       const geometry = { begin: 0, end: parts.length, replicas: 1, shardLength: parts.shardLength };
       const data = scratch.view.subview(0, parts.length);
-      this.#device.reduce(this.#team.team, { path: this.#team.path, data, geometry }, this.#stream);
+      const { team, path } = this.#team;
+      this.#device.prepareReduce({ team, path, data, geometry }).enqueueOnce(this.#stream);
       const { begin, end } = parts.shard(this.rank);
       scratch.download(this.#stream, begin, end);
       await this.#stream.synchronize();

@@ -1,6 +1,6 @@
 import type { Communicator } from '../device/communicator.js';
 import type { Device } from '../device/device.js';
-import type { FoldPath, Team } from '../device/fold.js';
+import type { FoldPath, Team } from '../device/operations/team.js';
 import type { PeerWindow } from '../device/peer-window.js';
 import { windowWhereReachable } from '../device/reachable-window.js';
 import { Staged } from '../device/staged.js';
@@ -42,7 +42,7 @@ export class Scratch {
 
 /**
  * FP32 memory for fused passes of a group: in a window where its members share memory, else each member's own. The team
- * and the path to give to `Device.reduce` and `Device.gather` come with it.
+ * and the path to give to `Device.prepareReduce` and `Device.prepareGather` come with it.
  */
 export class TeamScratch {
   readonly #device: Device;
@@ -98,7 +98,8 @@ export class TeamScratch {
   async #grow(elements: number): Promise<void> {
     const geometry = { begin: 0, end: 0, replicas: this.#communicator.size, shardLength: elements };
     const { view } = this.#shared!;
-    this.#device.reduce(this.team, { path: this.path, data: view, geometry }, this.#stream);
+    const { team, path } = this;
+    this.#device.prepareReduce({ team, path, data: view, geometry }).enqueueOnce(this.#stream);
     await this.#stream.synchronize();
     const [window, shared] = [this.#window, this.#shared];
     await this.#openWindow(capacityFor(elements));

@@ -1,5 +1,6 @@
 import { writeSync } from 'node:fs';
-import { type Device, init } from '../device/device.js';
+import type { Device } from '../device/device.js';
+import { init } from '../device/init.js';
 import { FoldstepError } from '../errors.js';
 import { escapeUnsafe, showName } from '../show.js';
 import { ReplayCase } from './case.js';

@@ -1,6 +1,6 @@
 import { FoldstepError } from '../errors.js';
+import type { CorrectionTime } from '../gradients/correction-time.js';
 import { PATH_CHOICES, type PathChoice } from '../gradients/paths.js';
-import type { CorrectionTime } from '../gradients/schedule.js';
 import type { ZeroStage } from '../parameters/placement.js';
 import { show } from '../show.js';
 

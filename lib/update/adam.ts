@@ -44,19 +44,7 @@ function adaptive(rule: 'adam' | 'adamw', options: AdamOptions): UpdateRule {
     learningRate: lr,
     states: ['exp_avg', 'exp_avg_sq'],
     description: JSON.stringify({ [rule]: { lr, betas, eps, weightDecay } }),
-    settings(step, learningRate) {
-      checkRate('learningRate', learningRate, weightDecay);
-      return {
-        rule,
-        learningRate,
-        weightDecay,
-        momentum: 0,
-        nesterov: false,
-        beta1,
-        beta2,
-        epsilon: eps,
-        step,
-      };
-    },
+    settings: { rule, weightDecay, momentum: 0, nesterov: false, beta1, beta2, epsilon: eps },
+    checkLearningRate: (learningRate) => checkRate('learningRate', learningRate, weightDecay),
   };
 }

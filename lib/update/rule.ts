@@ -1,5 +1,5 @@
 import { checkList, checkObject, reading } from '../arguments.js';
-import type { UpdateSettings } from '../device/plans.js';
+import type { UpdateSettings } from '../device/operations/update.js';
 import { FoldstepError } from '../errors.js';
 import { show } from '../show.js';
 
@@ -11,8 +11,9 @@ export interface UpdateRule {
   readonly learningRate: number;
   /** In the order of the kernels' moments. */
   readonly states: readonly StateName[];
-  /** Those of one step. Throws INVALID_ARGUMENT for a learning rate that the rule cannot use. */
-  settings(step: number, learningRate: number): UpdateSettings;
+  readonly settings: UpdateSettings;
+  /** Throws INVALID_ARGUMENT for a learning rate that the rule cannot use. */
+  checkLearningRate(learningRate: number): void;
   /** Everything that must be the same on every rank, as text. */
   readonly description: string;
 }
@@ -22,12 +23,15 @@ const STATES: readonly StateName[] = ['momentum_buffer', 'exp_avg', 'exp_avg_sq'
 /** Throws INVALID_ARGUMENT unless `rule` is what `sgd`, `adam` or `adamw` gives, or a copy of it. */
 export function checkRule(rule: UpdateRule): void {
   checkObject('update, which sgd, adam or adamw gives,', rule);
-  const { learningRate, states, settings, description } = reading('update', () => ({ ...rule }));
+  const { learningRate, states, settings, checkLearningRate, description } = reading('update', () => ({
+    ...rule,
+  }));
   checkAmount('update.learningRate', learningRate);
   checkList('update.states', states, (state) => {
     if (!STATES.includes(state)) refuse('update.states', state, `of ${STATES.join(', ')}`);
   });
-  if (typeof settings === 'function' && typeof description === 'string') return;
+  checkObject('update.settings', settings);
+  if (typeof checkLearningRate === 'function' && typeof description === 'string') return;
   throw new FoldstepError('INVALID_ARGUMENT', 'update must be what sgd, adam or adamw gives');
 }
 

@@ -37,19 +37,7 @@ export function sgd(options: SgdOptions): UpdateRule {
     learningRate: lr,
     states: momentum > 0 ? ['momentum_buffer'] : [],
     description: JSON.stringify({ sgd: { lr, momentum, nesterov, weightDecay } }),
-    settings(step, learningRate) {
-      checkRate('learningRate', learningRate, weightDecay);
-      return {
-        rule: 'sgd',
-        learningRate,
-        weightDecay,
-        momentum,
-        nesterov,
-        beta1: 0,
-        beta2: 0,
-        epsilon: 0,
-        step,
-      };
-    },
+    settings: { rule: 'sgd', weightDecay, momentum, nesterov, beta1: 0, beta2: 0, epsilon: 0 },
+    checkLearningRate: (learningRate) => checkRate('learningRate', learningRate, weightDecay),
   };
 }

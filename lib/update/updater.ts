@@ -1,8 +1,10 @@
 import type { Device } from '../device/device.js';
-import type { UpdatePlan, UpdateSettings } from '../device/plans.js';
+import type { PreparedOperation } from '../device/operations/prepared.js';
+import type { UpdateSettings } from '../device/operations/update.js';
 import type { Stream } from '../device/stream.js';
 import type { View } from '../device/view.js';
 import { DEFAULT_GROUP } from '../norm/groups.js';
+import { stretchesOf } from '../parameters/owned.js';
 import type { Placement } from '../parameters/placement.js';
 
 /** One rank's arenas as the update sees them. */
@@ -19,61 +21,55 @@ export interface UpdateArenas {
 
 /** The optimizer step on what this rank owns: unscaled, clipped, updated, rounded and cleared in one pass. */
 export class Updater {
-  readonly #device: Device;
-  readonly #plan: UpdatePlan;
-  readonly #arenas: UpdateArenas;
+  readonly #operation: PreparedOperation<[learningRate: number, step: number]>;
 
-  constructor(device: Device, placement: Placement, groups: readonly string[], arenas: UpdateArenas) {
-    this.#device = device;
-    this.#arenas = arenas;
-    this.#plan = device.createUpdatePlan(segmentsOf(placement, groups), clearsOf(placement), groups.length);
+  /** `scalars`: where the norm of `groups` puts the coefficients, or the skip. */
+  constructor(
+    device: Device,
+    placement: Placement,
+    groups: readonly string[],
+    settings: UpdateSettings,
+    arenas: UpdateArenas,
+    scalars: View,
+  ) {
+    const { masters, accumulators, weights, moments } = arenas;
+    const [moment1, moment2] = moments;
+    this.#operation = device.prepareUpdate({
+      settings,
+      segments: segmentsOf(placement, groups),
+      clears: clearsOf(placement),
+      groups: groups.length,
+      master: masters,
+      accumulator: accumulators,
+      weight: weights,
+      ...(moment1 ? { moment1 } : {}),
+      ...(moment2 ? { moment2 } : {}),
+      scalars,
+    });
   }
 
-  /** Enqueues one step with the coefficients, or the skip, that `scalars` will hold. */
-  enqueue(settings: UpdateSettings, scalars: View, stream: Stream): void {
-    const { masters, accumulators, weights, moments } = this.#arenas;
-    const [moment1, moment2] = moments;
-    this.#device.update(
-      this.#plan,
-      settings,
-      {
-        master: masters,
-        accumulator: accumulators,
-        weight: weights,
-        ...(moment1 ? { moment1 } : {}),
-        ...(moment2 ? { moment2 } : {}),
-      },
-      scalars,
-      stream,
-    );
+  /** Enqueues one step, counted from 1. */
+  enqueue(learningRate: number, step: number, stream: Stream): void {
+    this.#operation.enqueue(stream, learningRate, step);
   }
 
   dispose(): void {
-    this.#plan.dispose();
+    this.#operation.dispose();
   }
 }
 
-/** Neighbours of one norm group in one run; the padding goes with what precedes it, and stays zero. */
+/** Neighbours of one norm group in one run. */
 function segmentsOf(placement: Placement, groups: readonly string[]) {
-  return placement.buckets.flatMap(({ bucket, base, own, ownBase, accumulatorShift }) => {
-    const runs: { start: number; end: number; group: number }[] = [];
-    for (const { parameter, offset, size } of bucket.entries) {
-      const end = Math.min(offset + size, own.end);
-      const start = Math.max(offset, own.start);
-      if (start >= end) continue;
-      const group = groups.indexOf(parameter.normGroup ?? DEFAULT_GROUP);
-      const last = runs.at(-1);
-      if (last?.group === group) last.end = end;
-      else runs.push({ start, end, group });
-    }
-    return runs.map(({ start, end, group }) => ({
-      master: ownBase + start - own.start,
-      accumulator: accumulatorShift + start,
-      weight: base + start,
-      length: end - start,
-      group,
-    }));
-  });
+  const stretches = stretchesOf(placement.ownedRuns(), ({ normGroup }) =>
+    groups.indexOf(normGroup ?? DEFAULT_GROUP),
+  );
+  return stretches.map(({ master, accumulator, weight, length, key: group }) => ({
+    master,
+    accumulator,
+    weight,
+    length,
+    group,
+  }));
 }
 
 /** What the data ranks' reduction left in the shards of others. */

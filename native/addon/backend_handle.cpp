@@ -11,7 +11,7 @@
 #include "addon/module.hpp"
 #include "addon/stream_handle.hpp"
 #include "addon/window_handle.hpp"
-#include "runtime/backend_plugin.hpp"
+#include "backends/table.hpp"
 
 namespace foldstep::addon {
 namespace {
@@ -24,18 +24,41 @@ Napi::Object to_object(Napi::Env env, const Facts& facts) {
 
 Napi::Value create_backend(const Napi::CallbackInfo& info) {
   Arguments in(info);
-  const auto kind = in.one_of(DeviceKind::Simulated);
+  const std::string device = in.next().text();
   BackendOptions options;
   options.deadline = in.deadline();
   options.threads = in.integer();
   options.local_rank = in.integer();
   options.local_ranks = in.integer();
-  options.collectives = in.one_of(Collectives::Host);
-  return Module::of(info.Env()).make<BackendHandle>(foldstep::create_backend(kind, options));
+  options.collectives = in.one_of<Collectives>();
+  return Module::of(info.Env()).make<BackendHandle>(foldstep::create_backend(device, options));
 }
 
 Napi::Value probe_backend(const Napi::CallbackInfo& info) {
-  return to_object(info.Env(), foldstep::probe_backend(Arguments(info).one_of(DeviceKind::Simulated)));
+  return to_object(info.Env(), foldstep::probe_backend(Arguments(info).next().text()));
+}
+
+Napi::Value list_backends(const Napi::CallbackInfo& info) {
+  auto names = Napi::Array::New(info.Env());
+  for (const std::string_view name : backend_names()) names.Set(names.Length(), std::string(name));
+  return names;
+}
+
+Napi::Value norm_scalars(const Napi::CallbackInfo& info) {
+  const NormScalars scalars{Arguments(info).count()};
+  const auto number = [&](std::size_t place) {
+    return Napi::Number::New(info.Env(), static_cast<double>(place));
+  };
+  auto places = Napi::Object::New(info.Env());
+  places.Set("norm", number(NormScalars::norm));
+  places.Set("firstGroupNorm", number(scalars.group_norm(0)));
+  places.Set("firstCoefficient", number(scalars.coefficient(0)));
+  places.Set("skip", number(scalars.skip()));
+  places.Set("rank", number(scalars.rank()));
+  places.Set("parameter", number(scalars.parameter()));
+  places.Set("length", number(scalars.length()));
+  places.Set("partialsLength", number(partials_length(scalars.groups)));
+  return places;
 }
 
 }  // namespace
@@ -56,13 +79,13 @@ Napi::Function BackendHandle::define(Napi::Env env) {
                          method_of<&BackendHandle::cast>("cast"),
                          method_of<&BackendHandle::copy>("copy"),
                          method_of<&BackendHandle::zero>("zero"),
-                         method_of<&BackendHandle::norm_partials>("normPartials"),
-                         method_of<&BackendHandle::power_scale>("powerScale"),
-                         method_of<&BackendHandle::finish_norm>("finishNorm"),
-                         method_of<&BackendHandle::update>("update"),
-                         method_of<&BackendHandle::accumulate>("accumulate"),
-                         method_of<&BackendHandle::reduce>("reduce"),
-                         method_of<&BackendHandle::gather>("gather"),
+                         method_of<&BackendHandle::prepare_accumulate>("prepareAccumulate"),
+                         method_of<&BackendHandle::prepare_reduce>("prepareReduce"),
+                         method_of<&BackendHandle::prepare_gather>("prepareGather"),
+                         method_of<&BackendHandle::prepare_norm_partials>("prepareNormPartials"),
+                         method_of<&BackendHandle::prepare_power_scale>("preparePowerScale"),
+                         method_of<&BackendHandle::prepare_finish_norm>("prepareFinishNorm"),
+                         method_of<&BackendHandle::prepare_update>("prepareUpdate"),
                          release_method(),
                      });
 }
@@ -70,6 +93,8 @@ Napi::Function BackendHandle::define(Napi::Env env) {
 void BackendHandle::export_functions(Napi::Env env, Napi::Object exports) {
   export_function<create_backend>(env, exports, "createBackend");
   export_function<probe_backend>(env, exports, "probeBackend");
+  export_function<list_backends>(env, exports, "backendNames");
+  export_function<norm_scalars>(env, exports, "normScalars");
 }
 
 Napi::Value BackendHandle::describe(const Napi::CallbackInfo& info) {
@@ -95,7 +120,7 @@ Napi::Value BackendHandle::allocate_host(const Napi::CallbackInfo& info) {
 
 Napi::Value BackendHandle::wrap(const Napi::CallbackInfo& info) {
   Arguments in(info);
-  std::byte* const address = in.address();
+  std::byte* const address = in.next().address();
   const std::size_t bytes = in.size();
   if (address == nullptr) throw Error(Code::InvalidArgument, "the address is 0, where no memory is");
   if (bytes > UINTPTR_MAX - reinterpret_cast<std::uintptr_t>(address)) {

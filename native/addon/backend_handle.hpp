@@ -4,12 +4,12 @@
 
 #include "addon/handle.hpp"
 #include "runtime/backend.hpp"
+#include "runtime/prepared_operation.hpp"
 
 namespace foldstep::addon {
 
-/// A device. Its operations enqueue and return nothing; arguments are positional, because some are called
-/// hundreds of times a step. A span is two arguments, a Memory and an offset in bytes; a team three, a
-/// Communicator, a Window or null, and a channel; a geometry four: begin, end, replicas, shard length.
+/// A device. What a call enqueues is done later; it returns nothing. A span is two arguments, a Memory and an
+/// offset in bytes. Enumerations are names.
 class BackendHandle final : public Handle<BackendHandle, Backend> {
  public:
   static constexpr const char* name = "device";
@@ -17,8 +17,8 @@ class BackendHandle final : public Handle<BackendHandle, Backend> {
 
   using Base::Base;
   static Napi::Function define(Napi::Env env);
-  /// createBackend(kind, deadline in milliseconds, threads, local rank, ranks on this host, collectives);
-  /// probeBackend(kind): facts
+  /// createBackend(name, deadline in milliseconds, threads, local rank, ranks on this host, collectives);
+  /// probeBackend(name): facts; backendNames(); normScalars(groups): the places in NormScalars
   static void export_functions(Napi::Env env, Napi::Object exports);
 
  private:
@@ -47,25 +47,16 @@ class BackendHandle final : public Handle<BackendHandle, Backend> {
   Napi::Value copy(const Napi::CallbackInfo& info);
   /// (stream, target, bytes)
   Napi::Value zero(const Napi::CallbackInfo& info);
-  /// (stream, plan, kind, p, arena, power scale or none, partials)
-  Napi::Value norm_partials(const Napi::CallbackInfo& info);
-  /// (stream, gathered, groups, ranks, scale)
-  Napi::Value power_scale(const Napi::CallbackInfo& info);
-  /// (stream, kind, p, groups, ranks, max norm, Float64Array of the groups' own, gathered, power scale or
-  /// none, scalars)
-  Napi::Value finish_norm(const Napi::CallbackInfo& info);
-  /// (stream, plan, rule, learning rate, weight decay, momentum, nesterov, beta 1, beta 2, epsilon, step,
-  /// master, accumulator, weight, moment 1 or none, moment 2 or none, scalars)
-  Napi::Value update(const Napi::CallbackInfo& info);
 
-  // backend_fold.cpp
-  /// (stream, team, path, gradient type, accumulation, mirror, sharded, scale, geometry, gradient,
-  /// accumulator)
-  Napi::Value accumulate(const Napi::CallbackInfo& info);
-  /// (stream, team, path, type, sharded, scale, geometry, data)
-  Napi::Value reduce(const Napi::CallbackInfo& info);
-  /// (stream, team, path, type, geometry, data)
-  Napi::Value gather(const Napi::CallbackInfo& info);
+  // backend_prepare.cpp: each takes an object with named fields and gives a PreparedOperation
+  Napi::Value prepare_accumulate(const Napi::CallbackInfo& info);
+  Napi::Value prepare_reduce(const Napi::CallbackInfo& info);
+  Napi::Value prepare_gather(const Napi::CallbackInfo& info);
+  Napi::Value prepare_norm_partials(const Napi::CallbackInfo& info);
+  Napi::Value prepare_power_scale(const Napi::CallbackInfo& info);
+  Napi::Value prepare_finish_norm(const Napi::CallbackInfo& info);
+  Napi::Value prepare_update(const Napi::CallbackInfo& info);
+  Napi::Value hand_over(const Napi::CallbackInfo& info, std::shared_ptr<PreparedOperation> operation);
 };
 
 }  // namespace foldstep::addon

@@ -63,8 +63,8 @@ Napi::Value CommunicatorHandle::all_reduce(const Napi::CallbackInfo& info) {
   Stream& stream = in.stream();
   const Span data = in.span();
   const std::size_t count = in.size();
-  const DType type = in.dtype();
-  payload()->all_reduce(stream, data, count, type, in.one_of(ReduceOp::Min));
+  const DType type = in.one_of<DType>();
+  payload()->all_reduce(stream, data, count, type, in.one_of<ReduceOp>());
   return info.Env().Undefined();
 }
 
@@ -74,8 +74,8 @@ Napi::Value CommunicatorHandle::reduce_scatter(const Napi::CallbackInfo& info) {
   const Span source = in.span();
   const Span target = in.span();
   const std::size_t count = in.size();
-  const DType type = in.dtype();
-  payload()->reduce_scatter(stream, source, target, count, type, in.one_of(ReduceOp::Min));
+  const DType type = in.one_of<DType>();
+  payload()->reduce_scatter(stream, source, target, count, type, in.one_of<ReduceOp>());
   return info.Env().Undefined();
 }
 
@@ -85,7 +85,7 @@ Napi::Value CommunicatorHandle::all_gather(const Napi::CallbackInfo& info) {
   const Span source = in.span();
   const Span target = in.span();
   const std::size_t count = in.size();
-  payload()->all_gather(stream, source, target, count, in.dtype());
+  payload()->all_gather(stream, source, target, count, in.one_of<DType>());
   return info.Env().Undefined();
 }
 
@@ -94,7 +94,7 @@ Napi::Value CommunicatorHandle::broadcast(const Napi::CallbackInfo& info) {
   Stream& stream = in.stream();
   const Span data = in.span();
   const std::size_t count = in.size();
-  const DType type = in.dtype();
+  const DType type = in.one_of<DType>();
   payload()->broadcast(stream, data, count, type, in.integer());
   return info.Env().Undefined();
 }
@@ -107,7 +107,7 @@ Napi::Value CommunicatorHandle::all_to_all(const Napi::CallbackInfo& info) {
   const Communicator::Blocks send = blocks(in, members);
   const Span target = in.span();
   const Communicator::Blocks receive = blocks(in, members);
-  payload()->all_to_all(stream, source, send, target, receive, in.dtype());
+  payload()->all_to_all(stream, source, send, target, receive, in.one_of<DType>());
   return info.Env().Undefined();
 }
 

@@ -3,8 +3,8 @@
 #include <new>
 #include <string>
 
+#include "cpu/world.hpp"
 #include "runtime/error.hpp"
-#include "runtime/world.hpp"
 
 namespace foldstep::addon {
 namespace {

@@ -3,9 +3,8 @@
 #include "addon/backend_handle.hpp"
 #include "addon/communicator_handle.hpp"
 #include "addon/memory_handle.hpp"
-#include "addon/norm_plan_handle.hpp"
+#include "addon/operation_handle.hpp"
 #include "addon/stream_handle.hpp"
-#include "addon/update_plan_handle.hpp"
 #include "addon/window_handle.hpp"
 #include "addon/world_functions.hpp"
 
@@ -26,14 +25,11 @@ Module::Module(Napi::Env env, Napi::Object exports) : environment_(std::make_sha
   define<BackendHandle>(env);
   define<CommunicatorHandle>(env);
   define<MemoryHandle>(env);
-  define<NormPlanHandle>(env);
+  define<OperationHandle>(env);
   define<StreamHandle>(env);
-  define<UpdatePlanHandle>(env);
   define<WindowHandle>(env);
   export_world_functions(env, exports);
   BackendHandle::export_functions(env, exports);
-  NormPlanHandle::export_functions(env, exports);
-  UpdatePlanHandle::export_functions(env, exports);
 }
 
 void Module::end() {

@@ -14,9 +14,8 @@ namespace foldstep::addon {
 class BackendHandle;
 class CommunicatorHandle;
 class MemoryHandle;
-class NormPlanHandle;
+class OperationHandle;
 class StreamHandle;
-class UpdatePlanHandle;
 class WindowHandle;
 
 /// What handles share and may need for as long as any of them lives.
@@ -60,8 +59,7 @@ class Module final : public Napi::Addon<Module> {
 
   std::shared_ptr<Environment> environment_;
   std::tuple<Constructor<BackendHandle>, Constructor<CommunicatorHandle>, Constructor<MemoryHandle>,
-             Constructor<NormPlanHandle>, Constructor<StreamHandle>, Constructor<UpdatePlanHandle>,
-             Constructor<WindowHandle>>
+             Constructor<OperationHandle>, Constructor<StreamHandle>, Constructor<WindowHandle>>
       constructors_;
 };
 

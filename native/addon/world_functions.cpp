@@ -5,20 +5,20 @@
 #include "addon/arguments.hpp"
 #include "addon/communicator_handle.hpp"
 #include "addon/module.hpp"
-#include "runtime/backend_plugin.hpp"
-#include "runtime/world.hpp"
+#include "backends/table.hpp"
+#include "cpu/world.hpp"
 
 namespace foldstep::addon {
 namespace {
 
 Napi::Value joins(const Napi::CallbackInfo& info) {
-  return Napi::Boolean::New(info.Env(), joins_mpi(Arguments(info).one_of(Launcher::None)));
+  return Napi::Boolean::New(info.Env(), joins_mpi(Arguments(info).one_of<Launcher>()));
 }
 
 Napi::Value open(const Napi::CallbackInfo& info) {
   Arguments in(info);
   WorldOptions options;
-  options.launcher = in.one_of(Launcher::None);
+  options.launcher = in.one_of<Launcher>();
   options.deadline = in.deadline();
   options.exit_timeout = in.deadline();
   const World world = open_world(options);

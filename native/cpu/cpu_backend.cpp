@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "cpu/cores.hpp"
+#include "cpu/fold/cpu_operations.hpp"
 #include "cpu/host_memory.hpp"
 #include "cpu/mapped.hpp"
 #include "cpu/stream.hpp"
@@ -12,7 +13,6 @@
 #include "cpu/window/shared_memory.hpp"
 #include "runtime/error.hpp"
 #include "runtime/foreign_memory.hpp"
-#include "runtime/world.hpp"
 
 namespace foldstep {
 
@@ -35,8 +35,9 @@ std::string text_of(double cores) {
 
 }  // namespace
 
-CpuBackend::CpuBackend(const BackendOptions& options)
-    : context_(create_context(options)), kernels_(context_), fold_(context_) {}
+CpuBackend::CpuBackend(const BackendOptions& options) : CpuBackend(create_context(options)) {}
+
+CpuBackend::CpuBackend(std::shared_ptr<Context> context) : context_(std::move(context)), kernels_(context_) {}
 
 std::vector<std::pair<std::string, std::string>> CpuBackend::describe() const {
   const Cores cores = Cores::find();
@@ -74,6 +75,15 @@ void CpuBackend::create_window(Stream& stream, std::shared_ptr<Communicator> com
                                  done = std::move(done)](const Cancelled& cancelled) {
     done(CpuWindow::create(context, *members, bytes, cancelled));
   });
+}
+
+void CpuBackend::fold(Stream& stream, std::shared_ptr<const FoldTeam> team,
+                      std::function<void(FoldOperations&)> body) {
+  CpuStream::of(stream).enqueue(
+      [context = context_, team = std::move(team), body = std::move(body)](const Cancelled& cancelled) {
+        CpuOperations operations(*context, *team, cancelled);
+        body(operations);
+      });
 }
 
 }  // namespace cpu

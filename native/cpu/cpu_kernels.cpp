@@ -63,7 +63,6 @@ void CpuKernels::zero(Stream& stream, Span target, std::size_t bytes) {
 
 void CpuKernels::norm_partials(Stream& stream, std::shared_ptr<const NormPlan> plan, NormKind kind, double p,
                                Span arena, Span power_scale, Span partials) {
-  check_norm_partials(*plan, kind, p, arena, power_scale, partials);
   CpuStream::of(stream).enqueue([context = context_, &table = table_, plan = std::move(plan), kind, p, arena,
                                  power_scale, partials](const Cancelled&) {
     find_norm_partials(context->threads, table, *plan, kind, p, address<const float>(arena),
@@ -72,7 +71,6 @@ void CpuKernels::norm_partials(Stream& stream, std::shared_ptr<const NormPlan> p
 }
 
 void CpuKernels::power_scale(Stream& stream, Span gathered, std::uint32_t groups, int ranks, Span scale) {
-  check_power_scale(gathered, groups, ranks, scale);
   CpuStream::of(stream).enqueue([gathered, groups, ranks, scale](const Cancelled&) {
     *scale.as<double>() = find_power_scale(gathered.as<double>(), groups, ranks);
   });
@@ -80,7 +78,6 @@ void CpuKernels::power_scale(Stream& stream, Span gathered, std::uint32_t groups
 
 void CpuKernels::finish_norm(Stream& stream, const FinishNorm& request, Span gathered, Span power_scale,
                              Span scalars) {
-  check_finish_norm(request, gathered, power_scale, scalars);
   CpuStream::of(stream).enqueue([request, gathered, power_scale, scalars](const Cancelled&) {
     cpu::finish_norm(request, gathered.as<double>(),
                      request.kind == NormKind::Power ? *power_scale.as<double>() : 1, scalars.as<double>());
@@ -89,7 +86,6 @@ void CpuKernels::finish_norm(Stream& stream, const FinishNorm& request, Span gat
 
 void CpuKernels::update(Stream& stream, std::shared_ptr<const UpdatePlan> plan,
                         const UpdateSettings& settings, const UpdateArenas& arenas, Span scalars) {
-  check_update(*plan, settings, arenas, scalars);
   CpuStream::of(stream).enqueue([context = context_, &table = table_, plan = std::move(plan), settings,
                                  arenas, scalars](const Cancelled&) {
     const UpdateSlice bases{.master = address<float>(arenas.master),

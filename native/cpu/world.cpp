@@ -1,4 +1,4 @@
-#include "runtime/world.hpp"
+#include "cpu/world.hpp"
 
 #include <atomic>
 #include <cstdlib>

@@ -38,7 +38,7 @@ void Context::free_later(const std::shared_ptr<Context>& context, std::function<
     // The device may be failing: there is nobody to tell.
     cudaSetDevice(context->device);
     free();
-    context->lent.sweep(context->courier);
+    context->lent.sweep(context->side_stream);
     context->frees_.fetch_sub(1);
   });
 }
@@ -47,7 +47,7 @@ bool Context::finish_frees() {
   if (frees_.load() == 0 && lent.empty()) return false;
   freer_.enqueue([this](const Cancelled&) {
     cudaSetDevice(device);
-    lent.sweep(courier);
+    lent.sweep(side_stream);
   });
   const auto passed = std::make_shared<std::promise<void>>();
   freer_.notify([passed](std::exception_ptr) { passed->set_value(); });

@@ -8,9 +8,9 @@
 #include <memory>
 #include <string>
 
-#include "cuda/courier.hpp"
 #include "cuda/memory/allocator_watch.hpp"
 #include "cuda/memory/pinned_pool.hpp"
+#include "cuda/side_stream.hpp"
 #include "cuda/window/lent_slabs.hpp"
 #include "runtime/backend.hpp"
 #include "runtime/ledger.hpp"
@@ -38,7 +38,7 @@ struct Context {
   std::shared_ptr<Backend> host;  ///< for what goes over MPI
   Ledger ledger;
   AllocatorWatch allocator;
-  Courier courier;
+  SideStream side_stream;
   PinnedPool pinned;
   LentSlabs lent;
   /// Takes down what may block for other ranks, such as NCCL's communicators.

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "cuda/comm/cuda_communicator.hpp"
+#include "cuda/fold/cuda_operations.hpp"
 #include "cuda/memory/device_memory.hpp"
 #include "cuda/memory/pinned_memory.hpp"
 #include "cuda/stream/cuda_stream.hpp"
@@ -56,8 +57,8 @@ std::shared_ptr<Memory> CudaBackend::wrap(std::byte* address, std::size_t bytes)
 }
 
 std::shared_ptr<Communicator> CudaBackend::join(std::shared_ptr<Communicator> world) {
-  auto roster = Roster::gather(*context_, *world);
-  auto communicator = std::make_shared<CudaCommunicator>(std::move(world), std::move(roster));
+  auto registry = DeviceRegistry::gather(*context_, *world);
+  auto communicator = std::make_shared<CudaCommunicator>(std::move(world), std::move(registry));
   carrier_.store(communicator->carrier());
   return communicator;
 }
@@ -67,7 +68,15 @@ void CudaBackend::create_window(Stream& stream, std::shared_ptr<Communicator> co
   if (!communicator) throw Error(Code::InvalidArgument, "a window needs a communicator");
   CudaStream::of(stream).enqueue(
       [members = std::static_pointer_cast<CudaCommunicator>(communicator), bytes,
-       done = std::move(done)](Lane& lane) { done(CudaWindow::create(lane, *members, bytes)); });
+       done = std::move(done)](StreamWorker& worker) { done(CudaWindow::create(worker, *members, bytes)); });
+}
+
+void CudaBackend::fold(Stream& stream, std::shared_ptr<const FoldTeam> team,
+                       std::function<void(FoldOperations&)> body) {
+  CudaStream::of(stream).enqueue([team = std::move(team), body = std::move(body)](StreamWorker& worker) {
+    CudaOperations operations(worker, *team);
+    body(operations);
+  });
 }
 
 }  // namespace foldstep::cuda

@@ -5,7 +5,7 @@
 
 #include "cuda/context.hpp"
 #include "cuda/cuda_kernels.hpp"
-#include "cuda/fold/cuda_fold.hpp"
+#include "cuda/kernels/signal_pad.hpp"
 #include "runtime/backend.hpp"
 
 namespace foldstep::cuda {
@@ -20,7 +20,6 @@ class CudaBackend final : public Backend {
   Ledger& ledger() override { return context_->ledger; }
   void reset_peaks() override;
   Kernels& kernels() override { return kernels_; }
-  Fold& fold() override { return fold_; }
 
   std::shared_ptr<Stream> create_stream() override;
   std::shared_ptr<Memory> allocate(std::size_t bytes) override;
@@ -29,11 +28,13 @@ class CudaBackend final : public Backend {
   std::shared_ptr<Communicator> join(std::shared_ptr<Communicator> world) override;
   void create_window(Stream& stream, std::shared_ptr<Communicator> communicator, std::size_t bytes,
                      std::function<void(std::shared_ptr<PeerWindow>)> done) override;
+  void fold(Stream& stream, std::shared_ptr<const FoldTeam> team,
+            std::function<void(FoldOperations&)> body) override;
+  int most_members() const override { return max_members; }
 
  private:
   std::shared_ptr<Context> context_;
   CudaKernels kernels_;
-  CudaFold fold_;
   std::atomic<const char*> carrier_{"none"};  // of the world's collectives
 };
 

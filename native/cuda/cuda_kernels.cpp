@@ -33,11 +33,11 @@ UpdatePass pass_of(const UpdateSettings& s) {
 
 void CudaKernels::cast(Stream& stream, Span source, DType from, Span target, DType to, std::size_t count) {
   check_cast(source, from, target, to, count);
-  CudaStream::of(stream).enqueue([source, target, to, count](Lane& lane) {
+  CudaStream::of(stream).enqueue([source, target, to, count](StreamWorker& worker) {
     if (to == DType::F32) {
-      cuda::cast(lane.launch(), source.as<const std::uint16_t>(), target.as<float>(), count);
+      cuda::cast(worker.launch(), source.as<const std::uint16_t>(), target.as<float>(), count);
     } else {
-      cuda::cast(lane.launch(), source.as<const float>(), target.as<std::uint16_t>(), count);
+      cuda::cast(worker.launch(), source.as<const float>(), target.as<std::uint16_t>(), count);
     }
   });
 }
@@ -45,10 +45,10 @@ void CudaKernels::cast(Stream& stream, Span source, DType from, Span target, DTy
 void CudaKernels::copy(Stream& stream, Span source, Span target, std::size_t bytes) {
   check_copy(source, target, bytes);
   if (bytes == 0) return;
-  CudaStream::of(stream).enqueue([source, target, bytes](Lane& lane) {
-    check(
-        cudaMemcpyAsync(target.as<void>(), source.as<const void>(), bytes, cudaMemcpyDefault, lane.stream()),
-        "copying");
+  CudaStream::of(stream).enqueue([source, target, bytes](StreamWorker& worker) {
+    check(cudaMemcpyAsync(target.as<void>(), source.as<const void>(), bytes, cudaMemcpyDefault,
+                          worker.stream()),
+          "copying");
   });
 }
 
@@ -56,37 +56,35 @@ void CudaKernels::zero(Stream& stream, Span target, std::size_t bytes) {
   check_zero(target, bytes);
   if (bytes == 0) return;
   CudaStream::of(stream).enqueue(
-      [target, bytes](Lane& lane) { cuda::zero(lane.launch(), target.as<void>(), bytes); });
+      [target, bytes](StreamWorker& worker) { cuda::zero(worker.launch(), target.as<void>(), bytes); });
 }
 
 void CudaKernels::norm_partials(Stream& stream, std::shared_ptr<const NormPlan> plan, NormKind kind, double p,
                                 Span arena, Span power_scale, Span partials) {
-  check_norm_partials(*plan, kind, p, arena, power_scale, partials);
-  CudaStream::of(stream).enqueue([plan = std::move(plan), kind, p, arena, power_scale, partials](Lane& lane) {
-    const PlanCache::Norm uploaded = lane.plans().norm(lane.shared_context(), plan);
-    lane.keep(uploaded.memory);
-    cuda::norm_partials(lane.launch(), uploaded.plan, kind, p, address<const float>(arena),
-                        kind == NormKind::Power ? power_scale.as<const double>() : nullptr,
-                        partials.as<double>());
-  });
+  CudaStream::of(stream).enqueue(
+      [plan = std::move(plan), kind, p, arena, power_scale, partials](StreamWorker& worker) {
+        const PlanCache::Norm uploaded = worker.plans().norm(worker.shared_context(), plan);
+        worker.keep(uploaded.memory);
+        cuda::norm_partials(worker.launch(), uploaded.plan, kind, p, address<const float>(arena),
+                            kind == NormKind::Power ? power_scale.as<const double>() : nullptr,
+                            partials.as<double>());
+      });
 }
 
 void CudaKernels::power_scale(Stream& stream, Span gathered, std::uint32_t groups, int ranks, Span scale) {
-  check_power_scale(gathered, groups, ranks, scale);
-  CudaStream::of(stream).enqueue([gathered, groups, ranks, scale](Lane& lane) {
-    cuda::power_scale(lane.launch(), gathered.as<const double>(), groups, ranks, scale.as<double>());
+  CudaStream::of(stream).enqueue([gathered, groups, ranks, scale](StreamWorker& worker) {
+    cuda::power_scale(worker.launch(), gathered.as<const double>(), groups, ranks, scale.as<double>());
   });
 }
 
 void CudaKernels::finish_norm(Stream& stream, const FinishNorm& request, Span gathered, Span power_scale,
                               Span scalars) {
-  check_finish_norm(request, gathered, power_scale, scalars);
-  CudaStream::of(stream).enqueue([request, gathered, power_scale, scalars](Lane& lane) {
-    const PlanCache::Numbers own = lane.plans().numbers(lane.shared_context(), request.group_max_norms);
-    if (own.memory) lane.keep(own.memory);
+  CudaStream::of(stream).enqueue([request, gathered, power_scale, scalars](StreamWorker& worker) {
+    const PlanCache::Numbers own = worker.plans().numbers(worker.shared_context(), request.group_max_norms);
+    if (own.memory) worker.keep(own.memory);
     const numerics::FinishNorm device_request{request.kind,  request.p,        request.groups,
                                               request.ranks, request.max_norm, own.values};
-    cuda::finish_norm(lane.launch(), device_request, gathered.as<const double>(),
+    cuda::finish_norm(worker.launch(), device_request, gathered.as<const double>(),
                       request.kind == NormKind::Power ? power_scale.as<const double>() : nullptr,
                       scalars.as<double>());
   });
@@ -94,10 +92,9 @@ void CudaKernels::finish_norm(Stream& stream, const FinishNorm& request, Span ga
 
 void CudaKernels::update(Stream& stream, std::shared_ptr<const UpdatePlan> plan,
                          const UpdateSettings& settings, const UpdateArenas& arenas, Span scalars) {
-  check_update(*plan, settings, arenas, scalars);
-  CudaStream::of(stream).enqueue([plan = std::move(plan), settings, arenas, scalars](Lane& lane) {
-    const PlanCache::Update uploaded = lane.plans().update(lane.shared_context(), plan);
-    lane.keep(uploaded.memory);
+  CudaStream::of(stream).enqueue([plan = std::move(plan), settings, arenas, scalars](StreamWorker& worker) {
+    const PlanCache::Update uploaded = worker.plans().update(worker.shared_context(), plan);
+    worker.keep(uploaded.memory);
     UpdatePass pass = pass_of(settings);
     pass.plan = uploaded.plan;
     pass.master = address<float>(arenas.master);
@@ -106,7 +103,7 @@ void CudaKernels::update(Stream& stream, std::shared_ptr<const UpdatePlan> plan,
     pass.moment1 = address<float>(arenas.moment1);
     pass.moment2 = address<float>(arenas.moment2);
     pass.scalars = scalars.as<const double>();
-    cuda::update(lane.launch(), pass);
+    cuda::update(worker.launch(), pass);
   });
 }
 

@@ -9,7 +9,7 @@
 #include "cuda/context.hpp"
 #include "cuda/cuda_backend.hpp"
 #include "cuda/versions.hpp"
-#include "cuda/window/departures.hpp"
+#include "cuda/window/window_registry.hpp"
 #include "runtime/backend_plugin.hpp"
 
 namespace foldstep::cuda {
@@ -51,7 +51,7 @@ void add_devices(Facts& facts) {
 }
 
 void leave() {
-  Departures::get().leave_all();
+  WindowRegistry::get().leave_all();
 }
 
 Facts probe() {

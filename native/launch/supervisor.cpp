@@ -30,7 +30,7 @@ using std::chrono::milliseconds;
 /// Where the job was told to end.
 constexpr milliseconds tidying{3000};
 /// Where all ranks ended by themselves.
-constexpr milliseconds patience{15000};
+constexpr milliseconds grace_period{15000};
 /// npx passes on a signal that the terminal has sent to us as well: within this time both are one.
 constexpr milliseconds echo{500};
 
@@ -120,7 +120,7 @@ class Supervisor {
                 [this](const Ranks::Ending& ending) {
                   reports_.rank(ending);
                   if (phase_ == Phase::Asked && !ranks_.any_running()) allow(tidying);
-                  if (phase_ == Phase::Running && ranks_.all_ended()) allow(patience);
+                  if (phase_ == Phase::Running && ranks_.all_ended()) allow(grace_period);
                 });
     // A launcher that sees a rank end badly kills the others within a second; those that were asked to end
     // are to have the time they were promised.

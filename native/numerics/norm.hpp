@@ -13,12 +13,12 @@ namespace foldstep::numerics {
 enum class NormKind : std::uint8_t { One = 0, Two = 1, Power = 2, Infinity = 3 };
 
 /// Norm sums are formed in blocks of this many elements, counted from the start of a segment. Element i of a
-/// block goes to the block's sum i % norm_lanes; block j of a rank's plan goes to its group's sum
-/// j % group_lanes; both are folded as a fixed tree. That makes a norm's bits independent of threads and
+/// block goes to the block's sum i % norm_columns; block j of a rank's plan goes to its group's sum
+/// j % group_columns; both are folded as a fixed tree. That makes a norm's bits independent of threads and
 /// vector width.
 constexpr std::size_t norm_block_size = 8192;
-constexpr int norm_lanes = 32;
-constexpr int group_lanes = 256;
+constexpr int norm_columns = 32;
+constexpr int group_columns = 256;
 
 /// Powers of `power` are taken for exponents up to this one: 0.5^1000 is still a normal FP64 number.
 constexpr double largest_power = 1000;
@@ -46,9 +46,9 @@ FOLDSTEP_HD double power(double base, double exponent) {
   return pow(base, exponent);
 }
 
-/// The sum of `norm_lanes` sums as a fixed tree. Overwrites them.
-FOLDSTEP_HD double fold_lanes(double* sums) {
-  for (int half = norm_lanes / 2; half > 0; half /= 2) {
+/// The sum of `norm_columns` sums as a fixed tree. Overwrites them.
+FOLDSTEP_HD double fold_columns(double* sums) {
+  for (int half = norm_columns / 2; half > 0; half /= 2) {
     for (int i = 0; i < half; ++i) sums[i] = sums[i] + sums[i + half];
   }
   return sums[0];

@@ -30,18 +30,6 @@ constexpr std::array<Reading, 7> readings{{{"barrier", false, Second::None},
                                            {"all-to-all", true, Second::None},
                                            {"split", false, Second::None}}};
 
-std::string_view operator_name(std::uint64_t op) {
-  switch (static_cast<ReduceOp>(op)) {
-    case ReduceOp::Max:
-      return "max";
-    case ReduceOp::Min:
-      return "min";
-    case ReduceOp::Sum:
-      break;
-  }
-  return "sum";
-}
-
 }  // namespace
 
 Announcement announce(std::string_view operation, std::size_t count, std::uint64_t first_detail,
@@ -86,7 +74,8 @@ std::string describe(const Announcement& announcement) {
     for (const std::uint64_t word : announcement.detail) text << " 0x" << word;
   } else {
     if (reading->typed) text << ", " << name_of(static_cast<DType>(announcement.detail[0]));
-    if (reading->second == Second::Operator) text << ", " << operator_name(announcement.detail[1]);
+    if (reading->second == Second::Operator)
+      text << ", " << name_of(static_cast<ReduceOp>(announcement.detail[1]));
     if (reading->second == Second::Root) text << ", root " << announcement.detail[1];
   }
   text << ')';

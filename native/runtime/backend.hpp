@@ -4,13 +4,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "runtime/communicator.hpp"
-#include "runtime/fold.hpp"
+#include "runtime/fold_operations.hpp"
 #include "runtime/kernels.hpp"
 #include "runtime/ledger.hpp"
 #include "runtime/memory.hpp"
@@ -24,6 +25,10 @@ enum class Collectives : std::uint8_t {
   Auto = 0,  ///< NCCL where it is there and every rank has a device of its own, else the host
   Nccl = 1,
   Host = 2,  ///< MPI, through pinned memory
+};
+template <>
+struct Names<Collectives> {
+  static constexpr std::array<std::string_view, 3> all{"auto", "nccl", "host"};
 };
 
 struct BackendOptions {
@@ -45,7 +50,13 @@ class Backend {
   /// Of the ledger, and of whatever else the backend measures memory by.
   virtual void reset_peaks() { ledger().reset_peak(); }
   virtual Kernels& kernels() = 0;
-  virtual Fold& fold() = 0;
+
+  /// Runs `body` on the stream, for a team that has been checked. Errors on the stream: those of the window
+  /// and of the communicator.
+  virtual void fold(Stream& stream, std::shared_ptr<const FoldTeam> team,
+                    std::function<void(FoldOperations&)> body) = 0;
+  /// Of a team.
+  virtual int most_members() const { return std::numeric_limits<int>::max(); }
 
   virtual std::shared_ptr<Stream> create_stream() = 0;
   /// Zeroed, page-aligned.

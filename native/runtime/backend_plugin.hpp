@@ -6,12 +6,8 @@
 #include <vector>
 
 #include "runtime/backend.hpp"
-#include "runtime/world.hpp"
 
 namespace foldstep {
-
-/// What computes. The names are those of lib/device.
-enum class DeviceKind : std::uint8_t { Cpu = 0, Cuda = 1, Simulated = 2 };
 
 using Facts = std::vector<std::pair<std::string, std::string>>;
 
@@ -27,14 +23,5 @@ struct BackendPlugin {
 
 /// Of type const BackendPlugin& ().
 constexpr const char* backend_plugin_symbol = "foldstep_backend_plugin";
-
-/// Errors: Code::DeviceUnavailable with what is missing and how to get it.
-std::shared_ptr<Backend> create_backend(DeviceKind kind, const BackendOptions& options);
-
-/// Before the world is closed: lets every backend that was created here leave.
-void leave_backends();
-
-/// For people: ("library", its path or why it does not load), then what it says itself.
-Facts probe_backend(DeviceKind kind);
 
 }  // namespace foldstep

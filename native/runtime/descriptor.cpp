@@ -6,20 +6,6 @@ namespace foldstep {
 
 namespace {
 
-std::string_view name_of(Path path) {
-  switch (path) {
-    case Path::Direct:
-      return "direct";
-    case Path::Owner:
-      return "owner";
-    case Path::Exchange:
-      return "exchange";
-    case Path::Library:
-      break;
-  }
-  return "library";
-}
-
 Descriptor describe(Operation operation, Path path, DType type, const Geometry& geometry) {
   Descriptor descriptor;
   descriptor.operation = operation;
@@ -34,7 +20,7 @@ Descriptor describe(Operation operation, Path path, DType type, const Geometry& 
 
 }  // namespace
 
-Descriptor describe(const Fold::Accumulate& request) {
+Descriptor describe(const AccumulateRequest& request) {
   Descriptor mine = describe(Operation::Accumulate, request.path, request.gradient_type, request.geometry);
   mine.accumulation = request.accumulation;
   mine.mirror = request.mirror;
@@ -43,27 +29,15 @@ Descriptor describe(const Fold::Accumulate& request) {
   return mine;
 }
 
-Descriptor describe(const Fold::Reduce& request) {
+Descriptor describe(const ReduceRequest& request) {
   Descriptor mine = describe(Operation::Reduce, request.path, request.type, request.geometry);
   mine.sharded = request.sharded;
   mine.scale = request.scale;
   return mine;
 }
 
-Descriptor describe(const Fold::Gather& request) {
+Descriptor describe(const GatherRequest& request) {
   return describe(Operation::Gather, request.path, request.type, request.geometry);
-}
-
-std::string_view name_of(Operation operation) {
-  switch (operation) {
-    case Operation::Accumulate:
-      return "accumulate";
-    case Operation::Reduce:
-      return "reduce";
-    case Operation::Gather:
-      break;
-  }
-  return "gather";
 }
 
 std::string Descriptor::text() const {

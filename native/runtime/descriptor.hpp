@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <string>
-#include <string_view>
 
 #include "numerics/bits.hpp"
 #include "runtime/dtype.hpp"
@@ -11,6 +10,10 @@
 namespace foldstep {
 
 enum class Operation : std::uint8_t { Accumulate = 0, Reduce = 1, Gather = 2 };
+template <>
+struct Names<Operation> {
+  static constexpr std::array<std::string_view, 3> all{"accumulate", "reduce", "gather"};
+};
 
 /// What a rank is about to do, as its peers read it from shared memory. Plain bytes.
 struct Descriptor {
@@ -46,11 +49,8 @@ struct Descriptor {
 };
 
 /// What a request is, this rank's own places left out.
-Descriptor describe(const Fold::Accumulate& request);
-Descriptor describe(const Fold::Reduce& request);
-Descriptor describe(const Fold::Gather& request);
-
-/// "accumulate", ...
-std::string_view name_of(Operation operation);
+Descriptor describe(const AccumulateRequest& request);
+Descriptor describe(const ReduceRequest& request);
+Descriptor describe(const GatherRequest& request);
 
 }  // namespace foldstep

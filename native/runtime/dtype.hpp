@@ -2,12 +2,17 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string_view>
+
+#include "runtime/names.hpp"
 
 namespace foldstep {
 
 /// Element types. BF16 is held as its 16 bits.
 enum class DType : std::uint8_t { F32 = 0, F64 = 1, BF16 = 2, I32 = 3, U8 = 4 };
+template <>
+struct Names<DType> {
+  static constexpr std::array<std::string_view, 5> all{"float32", "float64", "bfloat16", "int32", "uint8"};
+};
 
 constexpr std::size_t size_of(DType type) {
   switch (type) {
@@ -24,22 +29,10 @@ constexpr std::size_t size_of(DType type) {
   return 1;
 }
 
-constexpr std::string_view name_of(DType type) {
-  switch (type) {
-    case DType::F32:
-      return "float32";
-    case DType::F64:
-      return "float64";
-    case DType::BF16:
-      return "bfloat16";
-    case DType::I32:
-      return "int32";
-    case DType::U8:
-      break;
-  }
-  return "uint8";
-}
-
 enum class ReduceOp : std::uint8_t { Sum = 0, Max = 1, Min = 2 };
+template <>
+struct Names<ReduceOp> {
+  static constexpr std::array<std::string_view, 3> all{"sum", "max", "min"};
+};
 
 }  // namespace foldstep

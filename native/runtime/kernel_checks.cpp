@@ -12,8 +12,7 @@ namespace {
 /// Throws unless `span` has elements [offset, offset + count).
 void require_room(const Span& span, std::size_t offset, std::size_t count, DType type, const char* what) {
   if (count == 0) return;
-  const std::size_t bytes = span.memory ? span.memory->bytes() : 0;
-  const std::size_t room = bytes > span.offset ? (bytes - span.offset) / size_of(type) : 0;
+  const std::size_t room = span.room() / size_of(type);
   if (offset <= room && count <= room - offset) return;
   throw Error(Code::InvalidLength, std::string(what) + ": " + std::to_string(count) + " elements of " +
                                        std::string(name_of(type)) + " at element " + std::to_string(offset) +

@@ -2,8 +2,8 @@
 
 #include "runtime/kernels.hpp"
 
-/// What every backend's Kernels refuse before they enqueue anything. Errors: Code::InvalidArgument,
-/// InvalidDtype, InvalidLength.
+/// What is refused before Kernels are given anything to enqueue. Errors: Code::InvalidArgument, InvalidDtype,
+/// InvalidLength.
 namespace foldstep {
 
 void check_cast(const Span& source, DType from, const Span& target, DType to, std::size_t count);

@@ -16,6 +16,11 @@ using numerics::NormKind;
 using numerics::NormScalars;
 using numerics::partials_length;
 
+template <>
+struct Names<NormKind> {
+  static constexpr std::array<std::string_view, 4> all{"one", "two", "power", "infinity"};
+};
+
 /// A run of elements of the accumulator arena that belong to one parameter.
 struct NormSegment {
   std::size_t offset = 0;  ///< elements into the arena
@@ -40,6 +45,10 @@ struct FinishNorm {
 };
 
 enum class Rule : std::uint8_t { SGD = 0, Adam = 1, AdamW = 2 };
+template <>
+struct Names<Rule> {
+  static constexpr std::array<std::string_view, 3> all{"sgd", "adam", "adamw"};
+};
 
 struct UpdateSettings {
   Rule rule = Rule::SGD;

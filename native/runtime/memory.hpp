@@ -1,7 +1,9 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstring>
+#include <limits>
 #include <memory>
 
 namespace foldstep {
@@ -24,10 +26,17 @@ class Memory {
   }
 };
 
-/// A place in a block.
+/// A run of a block.
 struct Span {
   std::shared_ptr<Memory> memory;
-  std::size_t offset = 0;  ///< bytes
+  std::size_t offset = 0;                                       ///< bytes
+  std::size_t bytes = std::numeric_limits<std::size_t>::max();  ///< at most; the block may end before
+
+  /// Bytes that may be used from `offset` on.
+  std::size_t room() const {
+    const std::size_t there = memory ? memory->bytes() : 0;
+    return offset > there ? 0 : std::min(bytes, there - offset);
+  }
 
   template <typename T>
   T* as() const {

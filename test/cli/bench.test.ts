@@ -10,9 +10,13 @@ import { OPERATIONS } from '#lib/bench/step/operations.js';
 import type { StepReport } from '#lib/bench/step/run.js';
 import { Mesh } from '#lib/mesh/mesh.js';
 import { foldstep } from '../support/job.js';
+import { processesOf, RunningCommand, until } from '../support/processes.js';
 import { Scratch } from '../unit/replay/files.js';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
+/** Programs, among the arguments of the processes that a benchmark starts. */
+const SPINNER = `${root}dist/bench/busy/spinner.js`;
+const RANK = `${root}dist/bench/boundary/rank.js`;
 const PATHS = ['bf16-round-trip', 'fp32-staging', 'library', 'exchange', 'owner', 'direct'];
 
 /** The one JSON object that a benchmark prints, and nothing else. */
@@ -28,7 +32,7 @@ describe('foldstep bench', function () {
   const scratch = new Scratch();
   after(() => scratch.remove());
 
-  /** An addon like ours, but for one operation that does nothing. */
+  /** An addon like ours, but for what one method prepares, which does nothing. */
   const addonWith = (name: string, idle: string): Record<string, string> => {
     const real = JSON.stringify(createRequire(import.meta.url).resolve(`${root}build/Release/foldstep.node`));
     const file = scratch.write(
@@ -36,7 +40,7 @@ describe('foldstep bench', function () {
       `const addon = require(${real});
 module.exports = { ...addon, createBackend(...args) {
   const backend = addon.createBackend(...args);
-  Object.defineProperty(backend, '${idle}', { value() {} });
+  Object.defineProperty(backend, '${idle}', { value: () => ({ enqueue() {}, release() {} }) });
   return backend;
 } };`,
     );
@@ -56,7 +60,7 @@ module.exports = { ...addon, createBackend(...args) {
       );
       for (const row of rows) {
         expect(Object.keys(row).sort()).to.deep.equal(
-          'bandwidthGBs elements medianMs p10Ms p90Ms path ranks temporaryPeakBytes value'.split(' '),
+          'bandwidthGBs busy elements medianMs p10Ms p90Ms path ranks temporaryPeakBytes value'.split(' '),
         );
         expect(row.ranks).to.equal(ranks);
         expect(row.value, row.path).to.equal(row.path === 'bf16-round-trip' ? 1 : 1.00390625);
@@ -65,6 +69,43 @@ module.exports = { ...addon, createBackend(...args) {
       }
     });
   }
+
+  it('times the boundary beside busy processes too, and leaves none of them behind', async () => {
+    const { rows } = await bench<BoundaryReport>(['boundary', '--elements', '1000', '--busy', '2']);
+    expect(rows.map(({ path, busy }) => [path, busy])).to.deep.equal(
+      PATHS.flatMap((path) => [
+        [path, 0],
+        [path, 2],
+      ]),
+    );
+    for (const [index, { medianMs, busy, timesQuiet }] of rows.entries()) {
+      if (busy === 0) expect(timesQuiet).to.equal(undefined);
+      else expect(timesQuiet).to.equal(medianMs / rows[index - 1]!.medianMs);
+    }
+    expect(processesOf(SPINNER)).to.deep.equal([]);
+  });
+
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGKILL'] as const) {
+    it(`leaves no busy process behind where ${signal} ends it`, async () => {
+      const args = ['--elements', '1000', '--busy', '2'];
+      const command = new RunningCommand(['bench', 'boundary', ...args]);
+      await until(() => processesOf(SPINNER).length === 2 && processesOf(RANK).length > 0);
+      command.child.kill(signal);
+      expect(await command.ended).not.to.equal(0);
+      await until(() => processesOf(SPINNER).length === 0);
+    });
+  }
+
+  it('fails where a busy process ends before the ranks do', async () => {
+    const command = new RunningCommand(['bench', 'boundary', '--elements', '1000', '--busy', '1']);
+    await until(() => processesOf(SPINNER).length === 1);
+    process.kill(Number(processesOf(SPINNER)[0]), 'SIGKILL');
+    expect(await command.ended).to.equal(1);
+    expect([command.stdout, command.stderr]).to.deep.equal([
+      '',
+      'foldstep bench: a busy process does not run: it ended with SIGKILL\n',
+    ]);
+  });
 
   it('tells temporaries as the ledger does, which the cost model foresees', async () => {
     const counts = [5000, 2 ** 20 + 2 ** 18];
@@ -90,7 +131,7 @@ module.exports = { ...addon, createBackend(...args) {
   });
 
   it('ends with 1, and reports nothing, where a path gives a wrong value', async () => {
-    const env = addonWith('idle', 'accumulate');
+    const env = addonWith('idle', 'prepareAccumulate');
     const ended = await foldstep(['bench', 'boundary', '--elements', '1000', '--json'], env);
     expect([ended.code, ended.stdout]).to.deep.equal([1, '']);
     expect(ended.stderr).to.match(
@@ -99,7 +140,7 @@ module.exports = { ...addon, createBackend(...args) {
   });
 
   it('ends with 1 where a step gives a wrong value', async () => {
-    const env = addonWith('stuck', 'update');
+    const env = addonWith('stuck', 'prepareUpdate');
     const ended = await foldstep(['bench', 'step', '--elements', '1000', '--json'], env);
     expect([ended.code, ended.stdout]).to.deep.equal([1, '']);
     expect(ended.stderr).to.contain("foldstep bench: SGD's master: element 0 is");
@@ -222,5 +263,10 @@ module.exports = { ...addon, createBackend(...args) {
     expect(alone.stderr).to.contain('INVALID_ARGUMENT: a boundary is between ranks');
     for (const elements of ['0', '1.5', '10,', 'many'])
       expect((await foldstep(['bench', 'step', '--elements', elements])).code, elements).to.equal(2);
+    for (const busy of ['0', '-1', '1,2'])
+      expect((await foldstep(['bench', 'boundary', '--busy', busy])).code, busy).to.equal(2);
+    const crowd = await foldstep(['bench', 'boundary', '--busy', '1000000']);
+    expect([crowd.code, crowd.stdout]).to.deep.equal([2, '']);
+    expect(crowd.stderr).to.match(/INVALID_ARGUMENT: --busy 1000000 is more than 16 processes a core/);
   });
 });

@@ -1,10 +1,12 @@
 import { expect } from 'chai';
 import { toBFloat16 } from '#lib/device/bfloat16.js';
-import { type Device, type DeviceKind, init } from '#lib/device/device.js';
+import type { Device, DeviceKind } from '#lib/device/device.js';
 import type { ArrayOf, DType } from '#lib/device/dtype.js';
-import type { NormKind, NormSegment, UpdateSettings } from '#lib/device/plans.js';
+import { init } from '#lib/device/init.js';
+import type { NormKind, NormSegment } from '#lib/device/operations/norm.js';
 import type { View } from '#lib/device/view.js';
 import { adam, adamw } from '#lib/update/adam.js';
+import type { UpdateRule } from '#lib/update/rule.js';
 import { sgd } from '#lib/update/sgd.js';
 import { generator } from './random.js';
 
@@ -104,7 +106,8 @@ describe(`kernels of the ${kind} device give the CPU's bits`, function () {
               const gradient = bench.put(gradientType, gradients as never, offset) as View;
               const accumulator = bench.put('float32', old, offset);
               const team = { communicator: bench.device.world };
-              const request = {
+              const spec = {
+                team,
                 path: 'direct',
                 gradient,
                 accumulator,
@@ -112,7 +115,7 @@ describe(`kernels of the ${kind} device give the CPU's bits`, function () {
                 accumulation,
                 mirror,
               } as const;
-              bench.device.accumulate(team, request);
+              bench.device.prepareAccumulate(spec).enqueueOnce();
               return [gradient, accumulator];
             });
           }
@@ -127,7 +130,8 @@ describe(`kernels of the ${kind} device give the CPU's bits`, function () {
       const values = Float32Array.from({ length: n }, () => random());
       await same(`${n}`, (bench) => {
         const data = bench.put('float32', values, 1);
-        bench.device.reduce({ communicator: bench.device.world }, { path: 'direct', data, scale: 0.3 });
+        const team = { communicator: bench.device.world };
+        bench.device.prepareReduce({ team, path: 'direct', data, scale: 0.3 }).enqueueOnce();
         return [data];
       });
     }
@@ -156,35 +160,45 @@ describe(`kernels of the ${kind} device give the CPU's bits`, function () {
           const { device } = bench;
           const values = bench.put('float32', arena);
           const scale = bench.put('float64', new Float64Array(1));
-          const plan = device.createNormPlan(segments, 2);
           const places = device.normScalars(2);
           const partials = bench.put('float64', new Float64Array(places.partialsLength));
           const scalars = bench.put('float64', new Float64Array(places.length));
+          const common = { segments, groups: 2, arena: values, powerScale: scale, partials };
           if (normKind === 'power') {
-            device.normPartials(plan, 'infinity', Infinity, values, null, partials);
-            device.powerScale(partials, 2, 1, scale);
+            device.prepareNormPartials({ ...common, kind: 'infinity', p: Infinity }).enqueueOnce();
+            device.preparePowerScale({ groups: 2, ranks: 1, gathered: partials, scale }).enqueueOnce();
           }
-          device.normPartials(plan, normKind, p, values, scale, partials);
-          const request = { kind: normKind, p, groups: 2, ranks: 1, maxNorm: 0.5, groupMaxNorms: [0, 0.25] };
+          device.prepareNormPartials({ ...common, kind: normKind, p }).enqueueOnce();
+          const finish = {
+            kind: normKind,
+            p,
+            groups: 2,
+            ranks: 1,
+            maxNorm: 0.5,
+            groupMaxNorms: [0, 0.25],
+            gathered: partials,
+            powerScale: scale,
+            scalars,
+          };
           // The cube root of FP64 is the device library's own, which may differ in the last bit.
-          if (normKind !== 'power') device.finishNorm(request, partials, scale, scalars);
+          if (normKind !== 'power') device.prepareFinishNorm(finish).enqueueOnce();
           return [partials, scale, scalars];
         });
       }
     });
   }
 
-  const RULES: Readonly<Record<string, UpdateSettings>> = {
-    SGD: sgd({ lr: 0.1, weightDecay: 0.01 }).settings(1, 0.1),
-    'SGD with momentum': sgd({ lr: 0.1, momentum: 0.9 }).settings(3, 0.1),
-    'SGD with Nesterov momentum': sgd({ lr: 0.1, momentum: 0.9, nesterov: true }).settings(1, 0.1),
-    Adam: adam({ lr: 0.01, weightDecay: 0.1 }).settings(2, 0.01),
-    AdamW: adamw({ lr: 0.01, weightDecay: 0.1 }).settings(2, 0.01),
+  const RULES: Readonly<Record<string, readonly [UpdateRule, step: number]>> = {
+    SGD: [sgd({ lr: 0.1, weightDecay: 0.01 }), 1],
+    'SGD with momentum': [sgd({ lr: 0.1, momentum: 0.9 }), 3],
+    'SGD with Nesterov momentum': [sgd({ lr: 0.1, momentum: 0.9, nesterov: true }), 1],
+    Adam: [adam({ lr: 0.01, weightDecay: 0.1 }), 2],
+    AdamW: [adamw({ lr: 0.01, weightDecay: 0.1 }), 2],
   };
-  for (const [name, settings] of Object.entries(RULES)) {
+  for (const [name, [rule, step]] of Object.entries(RULES)) {
     it(`in ${name}, clipped by two coefficients, or skipped`, async () => {
       for (const skip of [0, 1]) {
-        const random = generator(settings.step);
+        const random = generator(step);
         const n = 30_011;
         const make = () => Float32Array.from({ length: n }, (_, i) => SPECIAL[i - 100] ?? random());
         const [master, gradient, first] = [make(), make(), make()];
@@ -207,8 +221,15 @@ describe(`kernels of the ${kind} device give the CPU's bits`, function () {
             moment1: bench.put('float32', first),
             moment2: bench.put('float32', second),
           };
-          const plan = device.createUpdatePlan(segments, [{ offset: 29_500, length: 100 }], 2);
-          device.update(plan, settings, arenas, bench.put('float64', numbers));
+          const operation = device.prepareUpdate({
+            settings: rule.settings,
+            segments,
+            clears: [{ offset: 29_500, length: 100 }],
+            groups: 2,
+            ...arenas,
+            scalars: bench.put('float64', numbers),
+          });
+          operation.enqueueOnce(device.stream, rule.learningRate, step);
           return Object.values(arenas);
         });
       }

@@ -2,7 +2,8 @@ import { existsSync, readFileSync, renameSync, truncateSync, writeFileSync } fro
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { toBFloat16 } from '#lib/device/bfloat16.js';
-import { type Device, init } from '#lib/device/device.js';
+import type { Device } from '#lib/device/device.js';
+import { init } from '#lib/device/init.js';
 import { FoldstepError } from '#lib/errors.js';
 import type { Tensor } from '#lib/safetensors/write.js';
 import { hasWeights, loadWeights, saveWeights } from '../../examples/glm4-moe/checkpoint.js';

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { type Device, init } from '#lib/device/device.js';
+import type { Device } from '#lib/device/device.js';
+import { init } from '#lib/device/init.js';
 import { Mesh } from '#lib/mesh/mesh.js';
 import { Parameter } from '#lib/parameters/parameter.js';
 import { tensor } from '../../examples/glm4-moe/autodiff/tensor.js';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { init } from '#lib/device/device.js';
+import { init } from '#lib/device/init.js';
 import { job, type Outcome, values } from '../support/job.js';
 import {
   decisionsOf,

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { type Device, init } from '#lib/device/device.js';
+import type { Device } from '#lib/device/device.js';
+import { init } from '#lib/device/init.js';
 import { FoldstepError, type FoldstepErrorCode } from '#lib/errors.js';
 import { Mesh, type MeshSizes } from '#lib/mesh/mesh.js';
 import { type Glm4MoeConfig, readConfig } from '../../examples/glm4-moe/config.js';

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { type Device, init } from '#lib/device/device.js';
+import type { Device } from '#lib/device/device.js';
+import { init } from '#lib/device/init.js';
 import { job, type Outcome, values } from '../support/job.js';
 import type { FoldedCase } from './model-cases-folded.js';
 import {

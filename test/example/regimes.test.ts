@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { init } from '#lib/device/device.js';
+import { init } from '#lib/device/init.js';
 import { job, values } from '../support/job.js';
 import { REGIME_STEPS, REGIMES, type RegimesRecord, trainRegimes } from './regimes.js';
 import { SMALL } from './small-training.js';

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { type Device, init } from '#lib/device/device.js';
+import type { Device } from '#lib/device/device.js';
+import { init } from '#lib/device/init.js';
 import type { Batch } from '../../examples/glm4-moe/train/model.js';
 import { pickToken, sampleText } from '../../examples/glm4-moe/train/sample.js';
 import { refusal } from '../unit/device/support.js';

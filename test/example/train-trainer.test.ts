@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { toBFloat16 } from '#lib/device/bfloat16.js';
-import { type Device, init } from '#lib/device/device.js';
+import type { Device } from '#lib/device/device.js';
+import { init } from '#lib/device/init.js';
 import type { FoldstepErrorCode } from '#lib/errors.js';
 import { Mesh } from '#lib/mesh/mesh.js';
 import { evaluationBatches } from '../../examples/glm4-moe/train/batches.js';

@@ -18,7 +18,7 @@ struct Buffers {
 
 class Case {
  public:
-  Case(FoldJob& job, Fold::Accumulate request, std::shared_ptr<PeerWindow> window, Buffers memory)
+  Case(FoldJob& job, AccumulateRequest request, std::shared_ptr<PeerWindow> window, Buffers memory)
       : job_(job), request_(std::move(request)), window_(std::move(window)) {
     request_.gradient = memory.gradient;
     request_.accumulator = memory.accumulator;
@@ -33,7 +33,7 @@ class Case {
 
   void run_and_check() {
     fill();
-    job_.backend->fold().accumulate(job_.stream, {job_.world.communicator, window_, 3}, request_);
+    job_.enqueue({job_.world.communicator, window_, 3}, request_);
     finish(job_.stream);
     check();
   }
@@ -83,7 +83,7 @@ class Case {
   std::byte* accumulators() const { return request_.accumulator.as<std::byte>(); }
 
   FoldJob& job_;
-  Fold::Accumulate request_;
+  AccumulateRequest request_;
   std::shared_ptr<PeerWindow> window_;
   std::size_t shards_;
   std::size_t length_;
@@ -120,7 +120,7 @@ void run_all(FoldJob& job, Path path, bool mirror, bool with_window,
     for (const Accumulation accumulation : {Accumulation::FP32, Accumulation::BF16}) {
       for (const bool sharded : {false, true}) {
         for (const Geometry& geometry : geometries(job.size())) {
-          Fold::Accumulate request;
+          AccumulateRequest request;
           request.path = path;
           request.gradient_type = type;
           request.accumulation = accumulation;
@@ -139,7 +139,7 @@ void run_long(FoldJob& job, Path path, DType type, bool mirror, int replicas) {
   const auto shards = static_cast<std::size_t>(job.size() / replicas);
   const std::size_t shard_length = 1'300'003 / shards;
   const std::size_t length = shard_length * shards;
-  Fold::Accumulate request;
+  AccumulateRequest request;
   request.path = path;
   request.gradient_type = type;
   request.mirror = mirror;

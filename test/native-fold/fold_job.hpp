@@ -5,8 +5,9 @@
 #include <utility>
 
 #include "../native-ranks/job.hpp"
+#include "cpu/cpu_backend.hpp"
+#include "fold/prepare.hpp"
 #include "reference.hpp"
-#include "runtime/backend.hpp"
 
 namespace foldstep::test {
 
@@ -25,6 +26,11 @@ class FoldJob : public Job {
                            [&](std::shared_ptr<PeerWindow> window) { result = std::move(window); });
     finish(stream);
     return result;
+  }
+
+  template <typename Request>
+  void enqueue(const Team& team, const Request& request) {
+    fold::prepare(*backend, team, request)->enqueue(stream, {});
   }
 
   std::shared_ptr<Backend> backend;

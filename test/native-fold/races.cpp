@@ -28,13 +28,13 @@ class Runner {
       store(gradients(), e, made_up(salt + static_cast<std::uint64_t>(self), e, DType::BF16), DType::BF16);
     }
     std::this_thread::sleep_for(std::chrono::microseconds(random_() % 400));
-    Fold::Accumulate request;
+    AccumulateRequest request;
     request.path = path;
     request.mirror = mirror;
     request.geometry = {0, n_, members, n_};
     request.gradient = {team_.window->slab(), offset_};
     request.accumulator = {team_.window->slab(), offset_ + 2 * n_};
-    job_.backend->fold().accumulate(stream, team_, request);
+    fold::prepare(*job_.backend, team_, request)->enqueue(stream, {});
     finish(stream);
     for (std::size_t e = 0; e < n_; ++e) {
       const float sum = ordered_sum(salt, members, e, DType::BF16);

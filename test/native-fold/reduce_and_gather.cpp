@@ -40,7 +40,7 @@ void check_reduce(FoldJob& job, const Team& team, Path path, DType type, const S
                   const Span& data) {
   const auto salt = static_cast<std::uint64_t>(job.rank());
   for (std::size_t e = 0; e < shape.length; ++e) store(data.as<std::byte>(), e, made_up(salt, e, type), type);
-  job.backend->fold().reduce(job.stream, team, {path, type, sharded, scale, shape.geometry, data});
+  job.enqueue(team, ReduceRequest{path, type, sharded, scale, shape.geometry, data});
   finish(job.stream);
   for (std::size_t e = 0; e < shape.length; ++e) {
     const float before = made_up(salt, e, type);
@@ -62,7 +62,7 @@ void check_gather(FoldJob& job, const Team& team, Path path, DType type, const S
   for (std::size_t e = 0; e < shape.length; ++e) {
     for (std::size_t b = 0; b < width; ++b) bytes[e * width + b] = value(job.rank(), e, b);
   }
-  job.backend->fold().gather(job.stream, team, {path, type, shape.geometry, data});
+  job.enqueue(team, GatherRequest{path, type, shape.geometry, data});
   finish(job.stream);
   for (std::size_t e = 0; e < shape.length; ++e) {
     const bool covered = e >= shape.geometry.begin && e < shape.geometry.end;

@@ -9,8 +9,8 @@ using namespace foldstep::test;
 
 namespace {
 
-Fold::Accumulate request_of(const Team& team, const std::shared_ptr<Memory>& memory, Path path) {
-  Fold::Accumulate request;
+AccumulateRequest request_of(const Team& team, const std::shared_ptr<Memory>& memory, Path path) {
+  AccumulateRequest request;
   request.path = path;
   request.geometry = {0, 100, team.communicator->size(), 100};
   request.gradient = {memory, 0};
@@ -27,10 +27,10 @@ void with_team(FoldJob& job, bool with_window,
 }
 
 /// Every member enqueues `usual`, the last one what `change` makes of it; all must be told.
-Error mismatch(FoldJob& job, const Team& team, Fold::Accumulate usual,
-               const std::function<void(Fold::Accumulate&)>& change) {
+Error mismatch(FoldJob& job, const Team& team, AccumulateRequest usual,
+               const std::function<void(AccumulateRequest&)>& change) {
   if (team.communicator->rank() == team.communicator->size() - 1) change(usual);
-  job.backend->fold().accumulate(job.stream, team, usual);
+  job.enqueue(team, usual);
   return expect_error(Code::OperationMismatch, [&] { finish(job.stream); });
 }
 
@@ -52,7 +52,6 @@ class Impatient {
 int main() {
   using namespace std::chrono_literals;
   FoldJob job;
-  Fold& fold = job.backend->fold();
 
   for (const Path path : {Path::Direct, Path::Exchange}) {
     for (const bool with_window : {true, false}) {
@@ -61,7 +60,7 @@ int main() {
       job.test(where + ": another length is shown to every member, and nothing is changed", [&] {
         with_team(job, with_window, [&](const Team& team, const std::shared_ptr<Memory>& memory) {
           const Error error = mismatch(job, team, request_of(team, memory, path),
-                                       [](Fold::Accumulate& other) { other.geometry.end = 93; });
+                                       [](AccumulateRequest& other) { other.geometry.end = 93; });
           expect_text(error, "100");
           expect_text(error, "93");
           expect(*Span{memory, 512}.as<float>() == 0, "the accumulator was written");
@@ -69,11 +68,11 @@ int main() {
       });
       job.test(where + ": another operation is shown to every member", [&] {
         with_team(job, with_window, [&](const Team& team, const std::shared_ptr<Memory>& memory) {
-          const Fold::Accumulate request = request_of(team, memory, path);
+          const AccumulateRequest request = request_of(team, memory, path);
           if (team.communicator->rank() == 0) {
-            fold.reduce(job.stream, team, {path, DType::BF16, false, 1, request.geometry, request.gradient});
+            job.enqueue(team, ReduceRequest{path, DType::BF16, false, 1, request.geometry, request.gradient});
           } else {
-            fold.accumulate(job.stream, team, request);
+            job.enqueue(team, request);
           }
           const Error error = expect_error(Code::OperationMismatch, [&] { finish(job.stream); });
           expect_text(error, "reduce");
@@ -83,14 +82,14 @@ int main() {
     }
   }
 
-  const std::pair<const char*, std::function<void(Fold::Accumulate&)>> changes[] = {
-      {"path", [](Fold::Accumulate& r) { r.path = Path::Exchange; }},
-      {"scale", [](Fold::Accumulate& r) { r.scale = 0.5F; }},
-      {"type", [](Fold::Accumulate& r) { r.gradient_type = DType::F32; }},
-      {"mirror", [](Fold::Accumulate& r) { r.mirror = true; }},
-      {"accumulation", [](Fold::Accumulate& r) { r.accumulation = Accumulation::BF16; }},
-      {"beginning", [](Fold::Accumulate& r) { r.geometry.begin = 1; }},
-      {"replicas", [](Fold::Accumulate& r) { r.geometry.replicas = 1; }},
+  const std::pair<const char*, std::function<void(AccumulateRequest&)>> changes[] = {
+      {"path", [](AccumulateRequest& r) { r.path = Path::Exchange; }},
+      {"scale", [](AccumulateRequest& r) { r.scale = 0.5F; }},
+      {"type", [](AccumulateRequest& r) { r.gradient_type = DType::F32; }},
+      {"mirror", [](AccumulateRequest& r) { r.mirror = true; }},
+      {"accumulation", [](AccumulateRequest& r) { r.accumulation = Accumulation::BF16; }},
+      {"beginning", [](AccumulateRequest& r) { r.geometry.begin = 1; }},
+      {"replicas", [](AccumulateRequest& r) { r.geometry.replicas = 1; }},
   };
   for (const auto& [what, change] : changes) {
     job.test(std::string("another ") + what + " is found out in shared memory", [&, &change = change] {
@@ -102,10 +101,10 @@ int main() {
 
   job.test("after a mismatch the window throws the same error at once", [&] {
     with_team(job, true, [&](const Team& team, const std::shared_ptr<Memory>& memory) {
-      const Fold::Accumulate request = request_of(team, memory, Path::Owner);
+      const AccumulateRequest request = request_of(team, memory, Path::Owner);
       const Error first =
-          mismatch(job, team, request, [](Fold::Accumulate& other) { other.geometry.end = 64; });
-      fold.accumulate(job.stream, team, request);
+          mismatch(job, team, request, [](AccumulateRequest& other) { other.geometry.end = 64; });
+      job.enqueue(team, request);
       const Error second = expect_error(Code::OperationMismatch, [&] { finish(job.stream); });
       expect(std::string(first.what()) == second.what(), "another error");
     });
@@ -120,7 +119,7 @@ int main() {
       finish(job.stream);
       if (team.communicator->rank() == last) std::this_thread::sleep_for(7000ms);
       const auto start = std::chrono::steady_clock::now();
-      job.backend->fold().accumulate(job.stream, team, request_of(team, memory, Path::Direct));
+      job.enqueue(team, request_of(team, memory, Path::Direct));
       const Error error = expect_error(Code::DeadlineExceeded, [&] { finish(job.stream); });
       expect(error.peer() == last, "the peer is " + std::to_string(error.peer()));
       expect_text(error, "for rank " + std::to_string(last));
@@ -130,12 +129,12 @@ int main() {
 
   job.test("requests that cannot be are refused at once, and the team stays usable", [&] {
     with_team(job, true, [&](const Team& team, const std::shared_ptr<Memory>& memory) {
-      const Fold::Accumulate good = request_of(team, memory, Path::Direct);
-      const auto refused = [&](Code code, const std::function<void(Fold::Accumulate&, Team&)>& spoil) {
-        Fold::Accumulate request = good;
+      const AccumulateRequest good = request_of(team, memory, Path::Direct);
+      const auto refused = [&](Code code, const std::function<void(AccumulateRequest&, Team&)>& spoil) {
+        AccumulateRequest request = good;
         Team other = team;
         spoil(request, other);
-        expect_error(code, [&] { fold.accumulate(job.stream, other, request); });
+        expect_error(code, [&] { job.enqueue(other, request); });
       };
       const std::shared_ptr<Memory> elsewhere = job.backend->allocate(4096);
       const int members = team.communicator->size();
@@ -159,9 +158,9 @@ int main() {
         r.geometry.end = r.geometry.shard_length;
       });
       expect_error(Code::InvalidArgument, [&] {
-        fold.gather(job.stream, team, {Path::Direct, DType::BF16, good.geometry, good.gradient});
+        job.enqueue(team, GatherRequest{Path::Direct, DType::BF16, good.geometry, good.gradient});
       });
-      fold.accumulate(job.stream, team, good);
+      job.enqueue(team, good);
       finish(job.stream);
     });
   });

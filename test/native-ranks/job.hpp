@@ -14,8 +14,8 @@
 
 #include "cpu/comm/cpu_communicator.hpp"
 #include "cpu/stream.hpp"
+#include "cpu/world.hpp"
 #include "runtime/error.hpp"
-#include "runtime/world.hpp"
 
 namespace foldstep::test {
 

@@ -189,7 +189,7 @@ int main() {
   });
 
   test("a kernel that does nothing but wait is reported", [] {
-    const Outcome outcome = play("patience-ms=200", [] {
+    const Outcome outcome = play("idle-limit-ms=200", [] {
       const cudaStream_t stream = new_stream();
       const DeviceArray<std::uint32_t> flag(1);
       must(start(wait_for_ever, blocks, stream, flag.data()));

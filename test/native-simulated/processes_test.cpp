@@ -142,7 +142,7 @@ int main() {
   test("signals of a rank that has been dropped do not arrive", [] {
     const Shared<Lobby> lobby(1);
     const auto rank = [&](int index) {
-      return Process("drop-rank=1,drop-after=2,patience-ms=300", [&, index] {
+      return Process("drop-rank=1,drop-after=2,idle-limit-ms=300", [&, index] {
         setenv("OMPI_COMM_WORLD_RANK", std::to_string(index).c_str(), 1);
         play_rank(lobby[0], index, 2, Fault::None, 3);
       });

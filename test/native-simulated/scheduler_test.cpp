@@ -83,7 +83,7 @@ int main() {
   test("threads that wait for each other all come to their end, whatever the seed", [] {
     for (int seed = 1; seed <= 20; ++seed) {
       for (const char* delay : {"", ",delay"}) {
-        pass("patience-ms=5000,seed=" + std::to_string(seed) + delay, [] {
+        pass("idle-limit-ms=5000,seed=" + std::to_string(seed) + delay, [] {
           const cudaStream_t stream = new_stream();
           const DeviceArray<std::uint32_t> flags(2 * threads);
           flags.write(std::vector<std::uint32_t>(2 * threads));

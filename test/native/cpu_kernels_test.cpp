@@ -4,6 +4,7 @@
 
 #include "check.hpp"
 #include "runtime/error.hpp"
+#include "runtime/kernel_checks.hpp"
 #include "support.hpp"
 
 using namespace support;
@@ -114,9 +115,9 @@ void check_refusals() {
   CHECK(refusal_of([&] { kernels.zero(stream, {ten.memory, 44}, too_many); }) == Code::InvalidLength);
 
   const auto norm = [&](NormSegment segment, NormKind kind, double p) {
-    const auto plan = std::make_shared<NormPlan>();
-    plan->segments = {segment};
-    return refusal_of([&] { kernels.norm_partials(stream, plan, kind, p, ten, ten, ten); });
+    NormPlan plan;
+    plan.segments = {segment};
+    return refusal_of([&] { check_norm_partials(plan, kind, p, ten, ten, ten); });
   };
   CHECK(norm({.offset = 5, .length = 6}, NormKind::Two, 2) == Code::InvalidLength);
   CHECK(norm({.offset = too_many, .length = 6}, NormKind::Two, 2) == Code::InvalidLength);
@@ -125,7 +126,7 @@ void check_refusals() {
   CHECK(norm({.length = 6}, NormKind::Power, 1001) == Code::InvalidArgument);
 
   const auto finish = [&](FinishNorm request) {
-    return refusal_of([&] { kernels.finish_norm(stream, request, ten, {}, ten); });
+    return refusal_of([&] { check_finish_norm(request, ten, {}, ten); });
   };
   FinishNorm negative;
   negative.max_norm = -1;
@@ -138,11 +139,11 @@ void check_refusals() {
   CHECK(finish(many) == Code::InvalidLength);
 
   const auto update = [&](UpdateSettings settings, UpdateSegment segment) {
-    const auto plan = std::make_shared<UpdatePlan>();
-    plan->segments = {segment};
+    UpdatePlan plan;
+    plan.segments = {segment};
     const UpdateArenas arenas{
         .master = ten, .accumulator = ten, .weight = twenty, .moment1 = {}, .moment2 = {}};
-    return refusal_of([&] { kernels.update(stream, plan, settings, arenas, ten); });
+    return refusal_of([&] { check_update(plan, settings, arenas, ten); });
   };
   CHECK(update({.learning_rate = 1}, {.length = 11}) == Code::InvalidLength);
   CHECK(update({.learning_rate = 1}, {.length = 1, .group = 1}) == Code::InvalidArgument);

@@ -1,6 +1,6 @@
 // Who works on what: every covered element exactly once, whatever the sizes.
 #include "check.hpp"
-#include "runtime/layout.hpp"
+#include "fold/layout.hpp"
 
 using namespace foldstep;
 

@@ -7,8 +7,9 @@
 #include <vector>
 
 #include "cpu/comm/cpu_communicator.hpp"
-#include "cpu/fold/cpu_fold.hpp"
+#include "cpu/cpu_backend.hpp"
 #include "cpu/window/cpu_window.hpp"
+#include "fold/prepare.hpp"
 
 namespace foldstep::test {
 
@@ -49,7 +50,7 @@ struct Member {
          const std::vector<cpu::ProcessIdentity>& processes, std::chrono::milliseconds deadline, bool spin)
       : rank(rank_),
         context(std::make_shared<cpu::Context>(deadline, spin, 1)),
-        fold(context),
+        backend(context),
         team{std::make_shared<cpu::CpuCommunicator>(
                  std::make_shared<WindowOnlyTransport>(rank, static_cast<int>(blocks.size())), deadline),
              nullptr, 0} {
@@ -58,8 +59,8 @@ struct Member {
   }
 
   /// FP32 gradients at the beginning of the slab, the accumulators right behind them.
-  Fold::Accumulate request(Path path, std::size_t n, bool mirror) const {
-    Fold::Accumulate result;
+  AccumulateRequest request(Path path, std::size_t n, bool mirror) const {
+    AccumulateRequest result;
     result.path = path;
     result.gradient_type = DType::F32;
     result.mirror = mirror;
@@ -67,6 +68,10 @@ struct Member {
     result.gradient = {team.window->slab(), 0};
     result.accumulator = {team.window->slab(), n * sizeof(float)};
     return result;
+  }
+
+  void enqueue(const AccumulateRequest& request) {
+    fold::prepare(backend, team, request)->enqueue(stream, {});
   }
 
   /// Waits for the stream; throws what an operation on it threw.
@@ -78,7 +83,7 @@ struct Member {
 
   int rank;
   std::shared_ptr<cpu::Context> context;
-  cpu::CpuFold fold;
+  cpu::CpuBackend backend;
   Team team;
   cpu::CpuStream stream;
 };

@@ -79,7 +79,7 @@ void play_all(const Scenario& scenario, int victim = -1) {
 }
 
 void accumulate(Member& member, Path path) {
-  member.fold.accumulate(member.stream, member.team, member.request(path, n, false));
+  member.enqueue(member.request(path, n, false));
 }
 
 /// The next operation fails with `code`, naming `peer`, long before the deadline, and so does the one after.

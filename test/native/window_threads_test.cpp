@@ -29,8 +29,7 @@ void run_rounds(Member& member, int rounds) {
     for (std::size_t e = 0; e < n; ++e) gradients[e] = static_cast<float>(round * (member.rank + 1));
     if (round % 8 == 0) std::this_thread::sleep_for(std::chrono::microseconds(random() % 2000));
     const bool mirror = round % 3 == 0;
-    member.fold.accumulate(member.stream, member.team,
-                           member.request(round % 2 == 0 ? Path::Direct : Path::Owner, n, mirror));
+    member.enqueue(member.request(round % 2 == 0 ? Path::Direct : Path::Owner, n, mirror));
     member.finish();
     const auto sum = static_cast<float>(round * members * (members + 1) / 2);
     want += sum;

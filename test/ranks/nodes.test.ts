@@ -16,9 +16,9 @@ describe('four ranks on two nodes', () => {
     ]);
   });
 
-  it('takes direct for lanes on one node and exchange for lanes on two', () => {
+  it('takes owner for lanes on one node and exchange for lanes on two', () => {
     for (const chosen of values(outcomes['pathsByPlace'])) {
-      expect(chosen).to.deep.equal({ 2: 'direct', 4: 'exchange' });
+      expect(chosen).to.deep.equal({ 2: 'owner', 4: 'exchange' });
     }
   });
 

@@ -127,7 +127,7 @@ cudaError_t start(unsigned blocks, cudaStream_t stream, std::function<void()> th
     return enqueue(stream, [blocks, stream, site, thread = std::move(thread)] {
       const DeviceAccess access;
       Grid grid(blocks, thread, site, Random(random_of(stream).next()), options().delay);
-      const std::string fault = grid.run(options().patience);
+      const std::string fault = grid.run(options().idle_limit);
       if (!fault.empty()) break_device(cudaErrorLaunchFailure, fault);
     });
   });

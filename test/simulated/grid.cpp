@@ -56,7 +56,7 @@ Grid::Grid(unsigned blocks, std::function<void()> thread, std::source_location s
   living_ = ready_.size();
 }
 
-std::string Grid::run(std::chrono::milliseconds patience) {
+std::string Grid::run(std::chrono::milliseconds idle_limit) {
   using Clock = std::chrono::steady_clock;
   Clock::time_point last_progress = Clock::now();
   while (living_ > 0 && fault_.empty()) {
@@ -71,8 +71,8 @@ std::string Grid::run(std::chrono::milliseconds patience) {
     if (progress_) {
       idle_rounds_ = 0;
       last_progress = Clock::now();
-    } else if (Clock::now() - last_progress > patience) {
-      report("nothing has happened for " + std::to_string(patience.count()) + " ms");
+    } else if (Clock::now() - last_progress > idle_limit) {
+      report("nothing has happened for " + std::to_string(idle_limit.count()) + " ms");
     } else {
       wait_a_moment();
     }

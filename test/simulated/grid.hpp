@@ -64,7 +64,7 @@ class Grid {
        bool delays);
 
   /// Runs to the end. Gives what was wrong with the kernel; empty if nothing was.
-  std::string run(std::chrono::milliseconds patience);
+  std::string run(std::chrono::milliseconds idle_limit);
 
   // For the thread that runs:
   static Thread& self();

@@ -44,8 +44,8 @@ Options read() {
       options.drops = value == options.rank;
     } else if (name == "drop-after") {
       options.drop_after = static_cast<int>(value);
-    } else if (name == "patience-ms") {
-      options.patience = std::chrono::milliseconds(value);
+    } else if (name == "idle-limit-ms") {
+      options.idle_limit = std::chrono::milliseconds(value);
     } else {
       std::fprintf(stderr, "FOLDSTEP_SIMULATE: nothing is called \"%s\"\n", name.c_str());
       std::exit(2);

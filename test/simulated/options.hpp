@@ -15,7 +15,7 @@ struct Options {
   int fail_allocation = 0;  ///< counted from 1; 0: none
   bool drops = false;       ///< whether this rank stops answering
   int drop_after = 0;       ///< kernels that signal, and operations of NCCL, before it does
-  std::chrono::milliseconds patience{120'000};
+  std::chrono::milliseconds idle_limit{120'000};
   int devices = 1;
   int rank = 0;
 };

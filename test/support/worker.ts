@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type DeviceKind, init } from '#lib/device/device.js';
+import type { DeviceKind } from '#lib/device/device.js';
+import { init } from '#lib/device/init.js';
 import { FoldstepError } from '#lib/errors.js';
 import type { Outcome } from './job.js';
 

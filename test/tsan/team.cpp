@@ -14,7 +14,7 @@ namespace foldstep::tsan {
 namespace {
 
 struct SumPass {
-  cuda::Place sources[cuda::max_members];
+  Place sources[cuda::max_members];
   int count;
   std::uint32_t* sums;
   std::size_t words;

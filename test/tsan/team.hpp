@@ -17,7 +17,7 @@ namespace foldstep::tsan {
 enum class Moment { BeforeEntry, BeforePass, BeforeExit };
 constexpr int moments = 3;
 
-/// Ranks that run operations as native/cuda/window and native/cuda/fold have them: the caller writes its
+/// Ranks that run operations as native/cuda/window and native/fold have them: the caller writes its
 /// data, the ranks meet, each reads the data of all, the ranks meet.
 class Team {
  public:

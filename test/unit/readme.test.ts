@@ -61,3 +61,15 @@ describe('the guide to the GLM4-MoE example', () => {
     for (const link of links) expect(existsSync(new URL(link, folder)), link).to.equal(true);
   });
 });
+
+describe('the pages', () => {
+  it('link to files that there are', () => {
+    const pages = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'bench/NOTES.md'];
+    for (const page of [...pages, ...filesUnder('docs', /\.md$/)]) {
+      for (const [, link] of read(page).matchAll(/\]\((?!https:)([^)#]*)[^)]*\)/g)) {
+        if (link === '') continue;
+        expect(existsSync(new URL(link!, new URL(page, root))), `${link} in ${page}`).to.equal(true);
+      }
+    }
+  });
+});

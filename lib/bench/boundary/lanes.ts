@@ -1,7 +1,7 @@
 import { fromBFloat16, toBFloat16 } from '../../device/bfloat16.js';
 import type { Communicator } from '../../device/communicator.js';
 import type { Device } from '../../device/device.js';
-import type { Team } from '../../device/fold.js';
+import type { Team } from '../../device/operations/team.js';
 import type { PeerWindow } from '../../device/peer-window.js';
 import type { View } from '../../device/view.js';
 import { checkPeriodic, eighths, fill } from '../pattern.js';

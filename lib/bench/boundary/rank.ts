@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
-import { type Device, init } from '../../device/device.js';
+import type { Device } from '../../device/device.js';
+import { init } from '../../device/init.js';
 import { reduceArrays } from '../../device/small-arrays.js';
 import { FoldstepError } from '../../errors.js';
 import { BenchmarkFailure } from '../failure.js';

@@ -1,4 +1,4 @@
-import type { FoldPath } from '../../device/fold.js';
+import type { FoldPath } from '../../device/operations/team.js';
 import type { Lanes } from './lanes.js';
 import type { WayName } from './result.js';
 
@@ -28,12 +28,13 @@ export const WAYS: Readonly<Record<WayName, (lanes: Lanes) => Way>> = {
 function folded(lanes: Lanes, path: FoldPath): Way {
   const { device, gradient, accumulator, scale, mirror } = lanes;
   const team = path === 'direct' || path === 'owner' ? lanes.together : lanes.apart;
+  const operation = device.prepareAccumulate({ team, path, gradient, accumulator, scale, mirror });
   return {
-    enqueue: () => device.accumulate(team, { path, gradient, accumulator, scale, mirror }),
+    enqueue: () => operation.enqueue(),
     rounded: false,
     mirrors: mirror,
     stagingBytes: 0,
-    dispose: () => {},
+    dispose: () => operation.dispose(),
   };
 }
 
@@ -42,19 +43,25 @@ function bf16RoundTrip({ device, gradient, accumulator, scale, alone, elements }
   const buffer = device.allocate(6 * elements);
   const sum = buffer.view('float32', 0, elements);
   const rounded = buffer.view('bfloat16', 4 * elements, elements);
+  const average = device.prepareReduce({ team: alone, path: 'direct', data: sum, scale });
+  const add = device.prepareAccumulate({ team: alone, path: 'direct', gradient, accumulator });
   return {
     enqueue() {
       device.cast(gradient, sum);
       device.world.enqueueAllReduce(sum);
-      device.reduce(alone, { path: 'direct', data: sum, scale });
+      average.enqueue();
       device.cast(sum, rounded);
       device.copy(rounded, gradient);
-      device.accumulate(alone, { path: 'direct', gradient, accumulator });
+      add.enqueue();
     },
     rounded: true,
     mirrors: true,
     stagingBytes: buffer.bytes,
-    dispose: () => buffer.dispose(),
+    dispose() {
+      average.dispose();
+      add.dispose();
+      buffer.dispose();
+    },
   };
 }
 
@@ -62,17 +69,23 @@ function bf16RoundTrip({ device, gradient, accumulator, scale, alone, elements }
 function fp32Staging({ device, gradient, accumulator, scale, alone, elements, mirror }: Lanes): Way {
   const buffer = device.allocate(4 * elements);
   const sum = buffer.view('float32');
+  const average = device.prepareReduce({ team: alone, path: 'direct', data: sum, scale });
+  const add = device.prepareAccumulate({ team: alone, path: 'direct', gradient: sum, accumulator });
   return {
     enqueue() {
       device.cast(gradient, sum);
       device.world.enqueueAllReduce(sum);
-      device.reduce(alone, { path: 'direct', data: sum, scale });
-      device.accumulate(alone, { path: 'direct', gradient: sum, accumulator });
+      average.enqueue();
+      add.enqueue();
       if (mirror) device.cast(sum, gradient);
     },
     rounded: false,
     mirrors: mirror,
     stagingBytes: buffer.bytes,
-    dispose: () => buffer.dispose(),
+    dispose() {
+      average.dispose();
+      add.dispose();
+      buffer.dispose();
+    },
   };
 }

@@ -2,24 +2,21 @@ import { Buffer } from '../../device/buffer.js';
 import type { Communicator } from '../../device/communicator.js';
 import type { Device } from '../../device/device.js';
 import { bytesOf } from '../../device/dtype.js';
-import type {
-  AccumulateRequest,
-  FoldPath,
-  GatherRequest,
-  Geometry,
-  ReduceRequest,
-  Team,
-} from '../../device/fold.js';
+import type { AccumulateSpec } from '../../device/operations/accumulate.js';
+import type { GatherSpec } from '../../device/operations/gather.js';
+import { normScalars } from '../../device/operations/norm.js';
+import type { PreparedOperation, RunOfElements } from '../../device/operations/prepared.js';
+import type { ReduceSpec } from '../../device/operations/reduce.js';
+import type { FoldPath, Geometry, Team } from '../../device/operations/team.js';
 import type { PeerWindow } from '../../device/peer-window.js';
-import { normScalars } from '../../device/plans.js';
 import type { Stream } from '../../device/stream.js';
 import type { View } from '../../device/view.js';
 import { type GroupTeam, Teams } from '../../gradients/teams.js';
 import type { Grid, RankGroup } from '../../mesh/mesh.js';
 import type { RawMemory } from '../../native/types.js';
 
-/** A pass over a team that the schedule has enqueued. */
-export interface FoldPass {
+/** A fold over a team that was enqueued. */
+export interface RecordedFold {
   readonly kind: 'accumulate' | 'reduce' | 'gather';
   readonly path: FoldPath;
   readonly group: RankGroup;
@@ -36,7 +33,7 @@ export interface WorldGather {
   readonly bytes: number;
 }
 
-export type Pass = FoldPass | WorldGather;
+export type Recorded = RecordedFold | WorldGather;
 
 /** Teams of one rank of a world that need not exist: every group is what the mesh says. */
 export class PlannedTeams extends Teams {
@@ -63,10 +60,11 @@ export class PlannedTeams extends Teams {
 export class Recorder {
   readonly rank: number;
   readonly size: number;
+  readonly kind = 'cuda';
   readonly world = { enqueueAllGather: (source: View) => this.#gatherOverWorld(source) };
   readonly normScalars = normScalars;
   readonly #teams: PlannedTeams;
-  #passes: Pass[] = [];
+  #recorded: Recorded[] = [];
 
   constructor(rank: number, size: number, teams: PlannedTeams) {
     this.rank = rank;
@@ -80,10 +78,10 @@ export class Recorder {
   }
 
   /** What has been enqueued since the last call. */
-  take(): Pass[] {
-    const passes = this.#passes;
-    this.#passes = [];
-    return passes;
+  take(): Recorded[] {
+    const recorded = this.#recorded;
+    this.#recorded = [];
+    return recorded;
   }
 
   allocate(bytes: number): Buffer {
@@ -99,33 +97,45 @@ export class Recorder {
     return new Buffer(memory);
   }
 
-  accumulate(team: Team, { path, gradient, geometry }: AccumulateRequest): void {
-    this.#note('accumulate', team, path, geometry!, gradient);
+  prepareAccumulate({ team, path, gradient, geometry }: AccumulateSpec) {
+    return this.#operation('accumulate', team, path, geometry!, gradient);
   }
 
-  reduce(team: Team, { path, data, geometry }: ReduceRequest): void {
-    this.#note('reduce', team, path, geometry!, data);
+  prepareReduce({ team, path, data, geometry }: ReduceSpec) {
+    return this.#operation('reduce', team, path, geometry!, data);
   }
 
-  gather(team: Team, { path, data, geometry }: GatherRequest): void {
-    this.#note('gather', team, path, geometry!, data);
+  prepareGather({ team, path, data, geometry }: GatherSpec) {
+    return this.#operation('gather', team, path, geometry!, data);
   }
 
-  createNormPlan(): { dispose(): void } {
-    return { dispose() {} };
+  prepareNormPartials() {
+    return { enqueue() {}, dispose() {} };
   }
 
-  normPartials(): void {}
+  prepareFinishNorm() {
+    return { enqueue() {}, dispose() {} };
+  }
 
-  finishNorm(): void {}
-
-  #note(kind: FoldPass['kind'], team: Team, path: FoldPath, geometry: Geometry, view: View): void {
+  #operation(
+    kind: RecordedFold['kind'],
+    team: Team,
+    path: FoldPath,
+    widest: Geometry,
+    view: View,
+  ): Pick<PreparedOperation<RunOfElements>, 'enqueue' | 'dispose'> {
     const group = this.#teams.groupOf(team);
-    this.#passes.push({ kind, path, group, geometry, width: bytesOf(view.dtype) });
+    const width = bytesOf(view.dtype);
+    return {
+      enqueue: (_stream, begin = widest.begin, end = widest.end) => {
+        this.#recorded.push({ kind, path, group, geometry: { ...widest, begin, end }, width });
+      },
+      dispose() {},
+    };
   }
 
   #gatherOverWorld(source: View): void {
-    this.#passes.push({ kind: 'world-gather', ranks: this.size, bytes: source.byteLength });
+    this.#recorded.push({ kind: 'world-gather', ranks: this.size, bytes: source.byteLength });
   }
 }
 

@@ -1,4 +1,4 @@
-import type { FoldPass, Pass } from './recorder.js';
+import type { Recorded, RecordedFold } from './recorder.js';
 
 /** What passes cost one rank. */
 export interface Traffic {
@@ -19,7 +19,7 @@ const EXCHANGE_BUFFER_BYTES = 2 ** 20;
 const EXCHANGE_GRAIN = 64;
 
 /** Of all passes together. `node`: the world ranks that share memory with this one, itself among them. */
-export function trafficOf(passes: readonly Pass[], node: readonly number[]): Traffic {
+export function trafficOf(passes: readonly Recorded[], node: readonly number[]): Traffic {
   return passes.map((pass) => passTraffic(pass, node)).reduce(add, NONE);
 }
 
@@ -32,7 +32,7 @@ function add(a: Traffic, b: Traffic): Traffic {
   };
 }
 
-function passTraffic(pass: Pass, node: readonly number[]): Traffic {
+function passTraffic(pass: Recorded, node: readonly number[]): Traffic {
   if (pass.kind === 'world-gather') {
     return {
       bytes: (pass.ranks - 1) * pass.bytes,
@@ -46,7 +46,7 @@ function passTraffic(pass: Pass, node: readonly number[]): Traffic {
 }
 
 /** Direct, owner and exchange: every byte goes from the rank that has it to the one that needs it. */
-function foldedTraffic(pass: FoldPass, node: readonly number[]): Traffic {
+function foldedTraffic(pass: RecordedFold, node: readonly number[]): Traffic {
   const { group, path, kind } = pass;
   const near = node
     .map((rank) => group.indexOf(rank))
@@ -62,7 +62,7 @@ function foldedTraffic(pass: FoldPass, node: readonly number[]): Traffic {
 }
 
 /** From another member, by whether it is a replica of this rank's shard. */
-function bytesFrom(pass: FoldPass, replica: boolean): number {
+function bytesFrom(pass: RecordedFold, replica: boolean): number {
   const { kind, path, width, geometry } = pass;
   const shard = covered(pass);
   if (kind === 'gather' || (kind === 'accumulate' && path === 'direct')) return shard * width;
@@ -72,19 +72,19 @@ function bytesFrom(pass: FoldPass, replica: boolean): number {
 }
 
 /** Elements of this rank's shard that the pass covers. */
-function covered({ group, geometry }: FoldPass): number {
+function covered({ group, geometry }: RecordedFold): number {
   const { begin, end, replicas, shardLength } = geometry;
   const first = Math.floor(group.index / replicas) * shardLength;
   return Math.max(0, Math.min(end, first + shardLength) - Math.max(begin, first));
 }
 
-function isReplica({ group, geometry }: FoldPass, member: number): boolean {
+function isReplica({ group, geometry }: RecordedFold, member: number): boolean {
   const shardOf = (index: number): number => Math.floor(index / geometry.replicas);
   return shardOf(member) === shardOf(group.index);
 }
 
 /** The chunks that one member's part goes in, and the two buffers they are received into. */
-export function exchangeChunks(pass: FoldPass): { chunks: number; temporaryBytes: number } {
+export function exchangeChunks(pass: RecordedFold): { chunks: number; temporaryBytes: number } {
   const { geometry, group, width } = pass;
   const longest = Math.ceil(
     Math.min(geometry.shardLength, geometry.end - geometry.begin) / geometry.replicas,
@@ -99,7 +99,7 @@ export function exchangeChunks(pass: FoldPass): { chunks: number; temporaryBytes
 }
 
 /** MPI's all-reduce of an FP32 copy of everything covered; what a ring moves, which is the least. */
-function libraryTraffic({ kind, group, geometry, width }: FoldPass, node: readonly number[]): Traffic {
+function libraryTraffic({ kind, group, geometry, width }: RecordedFold, node: readonly number[]): Traffic {
   const { size } = group;
   const elements = geometry.end - geometry.begin;
   const apart = node.filter((rank) => group.indexOf(rank) >= 0).length < size;

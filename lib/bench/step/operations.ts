@@ -1,9 +1,6 @@
 import { toBFloat16 } from '../../device/bfloat16.js';
-import type { UpdateSettings } from '../../device/plans.js';
-import { adamw } from '../../update/adam.js';
-import { sgd } from '../../update/sgd.js';
 import { checkPeriodic, checkValue } from '../pattern.js';
-import { GRADIENT, gradientNorm, MASTER, maxNormOf, type Workbench } from './workbench.js';
+import { ADAMW_OPTIONS, GRADIENT, gradientNorm, LEARNING_RATE, MASTER, type Workbench } from './workbench.js';
 
 /** One pass over the arenas. */
 export interface Operation {
@@ -16,11 +13,6 @@ export interface Operation {
   /** After one call on a bench that was reset. Throws BenchmarkFailure. */
   check(bench: Workbench): void;
 }
-
-const LEARNING_RATE = 1e-3;
-const ADAMW_OPTIONS = { lr: LEARNING_RATE, betas: [0.9, 0.999], eps: 1e-8, weightDecay: 0.01 } as const;
-export const ADAMW_SETTINGS: UpdateSettings = adamw(ADAMW_OPTIONS).settings(1, LEARNING_RATE);
-const SGD_SETTINGS: UpdateSettings = sgd({ lr: LEARNING_RATE }).settings(1, LEARNING_RATE);
 
 export const OPERATIONS = {
   copy: {
@@ -43,8 +35,7 @@ export const OPERATIONS = {
   },
   accumulate: {
     bytesPerElement: 10,
-    enqueue: ({ device, alone, weight, accumulator }) =>
-      device.accumulate(alone, { path: 'direct', gradient: weight, accumulator, scale: 0.5 }),
+    enqueue: ({ accumulation }) => accumulation.enqueue(),
     prepare: () => {},
     check({ accumulator }) {
       const expected = GRADIENT.map((value, k) => value + 0.5 * MASTER[k]!);
@@ -61,15 +52,13 @@ export const OPERATIONS = {
   },
   sgd: {
     bytesPerElement: 18,
-    enqueue: ({ device, updatePlan, scalars, ...arenas }) =>
-      device.update(updatePlan, SGD_SETTINGS, arenas, scalars),
+    enqueue: ({ device, sgdUpdate }) => sgdUpdate.enqueue(device.stream, LEARNING_RATE, 1),
     prepare: prepareUpdate,
     check: (bench) => checkUpdate('SGD', bench, (master, clipped) => master - LEARNING_RATE * clipped),
   },
   adamw: {
     bytesPerElement: 34,
-    enqueue: ({ device, updatePlan, scalars, ...arenas }) =>
-      device.update(updatePlan, ADAMW_SETTINGS, arenas, scalars),
+    enqueue: ({ device, adamwUpdate }) => adamwUpdate.enqueue(device.stream, LEARNING_RATE, 1),
     prepare: prepareUpdate,
     // The first step's corrected moments are the gradient and its square.
     check: (bench) =>
@@ -81,10 +70,9 @@ export const OPERATIONS = {
   },
 } as const satisfies Record<string, Operation>;
 
-function enqueueNorm({ device, normPlan, accumulator, partials, scalars, elements }: Workbench): void {
-  device.normPartials(normPlan, 'two', 2, accumulator, null, partials);
-  const request = { kind: 'two', p: 2, groups: 1, ranks: 1, maxNorm: maxNormOf(elements) } as const;
-  device.finishNorm(request, partials, null, scalars);
+function enqueueNorm({ normPartials, finishNorm }: Workbench): void {
+  normPartials.enqueue();
+  finishNorm.enqueue();
 }
 
 /** A gradient, and its norm for the clipping: what a step clears, and what it is clipped by. */

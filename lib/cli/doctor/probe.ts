@@ -1,4 +1,4 @@
-import { init } from '../../device/device.js';
+import { init } from '../../device/init.js';
 import type { ProbeAnswer } from './finding.js';
 
 // Run by `foldstep doctor` in processes of its own: an addon that does not suit this host must not take the doctor down.

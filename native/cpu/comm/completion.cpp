@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "cpu/comm/awaited.hpp"
-#include "cpu/comm/patience.hpp"
+#include "cpu/comm/backoff.hpp"
 #include "runtime/error.hpp"
 
 namespace foldstep::cpu {
@@ -11,14 +11,14 @@ namespace foldstep::cpu {
 void Completion::wait_for(Request& operation, const Cancelled& cancelled) const {
   const std::string rank = "rank " + std::to_string(own_rank());
   LivenessCheck liveness;
-  for (Patience patience(deadline_); !operation.test(); patience.pause()) {
+  for (Backoff backoff(deadline_); !operation.test(); backoff.pause()) {
     if (cancelled.load(std::memory_order_relaxed)) {
       throw Error(Code::Aborted, "the stream was closed in the middle of a collective of " + rank,
                   own_rank());
     }
-    if (patience.expired()) fail_late(operation);
-    if (!liveness.is_due(patience.waited())) continue;
-    const int ended = liveness.find_ended(awaited(operation), patience.waited());
+    if (backoff.expired()) fail_late(operation);
+    if (!liveness.is_due(backoff.waited())) continue;
+    const int ended = liveness.find_ended(awaited(operation), backoff.waited());
     if (ended < 0 || operation.test()) continue;
     throw Error(Code::PeerExited,
                 "rank " + std::to_string(ended) + " has ended, but " + rank +

@@ -6,7 +6,7 @@
 
 #include "cpu/comm/abandoned.hpp"
 #include "cpu/comm/awaited.hpp"
-#include "cpu/comm/patience.hpp"
+#include "cpu/comm/backoff.hpp"
 #include "runtime/error.hpp"
 
 namespace foldstep::cpu {
@@ -130,7 +130,7 @@ void Rendezvous::collect(Round& round, const Accept& accept, const Cancelled& ca
   std::size_t unreceived = round.receives.size() - 1;
   std::size_t unsent = unreceived;
   LivenessCheck liveness;
-  for (Patience patience(deadline_);; patience.pause()) {
+  for (Backoff backoff(deadline_);; backoff.pause()) {
     for (std::size_t member = 0; member < round.receives.size(); ++member) {
       if (round.receives[member] == nullptr || !round.receives[member]->test()) continue;
       round.receives[member] = nullptr;
@@ -150,17 +150,17 @@ void Rendezvous::collect(Round& round, const Accept& accept, const Cancelled& ca
                       describe(round.intent()),
                   self());
     }
-    if (patience.expired()) fail_late(round);
-    if (!patience.worn()) continue;
+    if (backoff.expired()) fail_late(round);
+    if (!backoff.worn()) continue;
     for (std::size_t member = 0; member < round.receives.size(); ++member) {
       if (round.receives[member] == nullptr || !transport_->has_left(static_cast<int>(member))) continue;
-      left_at[member] = std::min(left_at[member], patience.waited());
-      if (patience.waited() - left_at[member] >= farewell_grace) {
+      left_at[member] = std::min(left_at[member], backoff.waited());
+      if (backoff.waited() - left_at[member] >= farewell_grace) {
         fail_left(round, world_ranks_[member], " has exited");
       }
     }
-    if (!liveness.is_due(patience.waited())) continue;
-    const int ended = liveness.find_ended(awaited(round), patience.waited());
+    if (!liveness.is_due(backoff.waited())) continue;
+    const int ended = liveness.find_ended(awaited(round), backoff.waited());
     if (ended >= 0) fail_left(round, ended, " has ended without a word");
   }
 }

@@ -2,7 +2,7 @@
 
 #include "cpu/kernels/elements.hpp"
 #include "cpu/kernels/kernel_table.hpp"
-#include "numerics/lane_sum.hpp"
+#include "numerics/ordered_sum.hpp"
 
 namespace foldstep::cpu {
 namespace {
@@ -16,14 +16,14 @@ constexpr std::size_t chunk_length = 1024;
 /// that another i reads.
 template <typename Type, int Count, bool First, typename Store>
 void add_sources(const void* const* sources, std::size_t at, std::size_t n, const float* sum, Store store) {
-  const void* lanes[Count];
-  for (int r = 0; r < Count; ++r) lanes[r] = sources[r];
+  const void* members[Count];
+  for (int r = 0; r < Count; ++r) members[r] = sources[r];
 #pragma GCC ivdep
   for (std::size_t i = 0; i < n; ++i) {
-    const float x = Type::load(lanes[0], at + i);
-    float s = First ? x : numerics::add_lane(sum[i], x);
+    const float x = Type::load(members[0], at + i);
+    float s = First ? x : numerics::add_member(sum[i], x);
 #pragma GCC unroll 8
-    for (int r = 1; r < Count; ++r) s = numerics::add_lane(s, Type::load(lanes[r], at + i));
+    for (int r = 1; r < Count; ++r) s = numerics::add_member(s, Type::load(members[r], at + i));
     store(i, s);
   }
 }

@@ -19,23 +19,23 @@ std::int32_t largest_magnitude_bits(const void* source, std::size_t n) {
 /// The sum of term(x) over the block, in the interleaved order of numerics/norm.hpp.
 template <typename Term>
 NormBlock sum_terms(const void* source, std::size_t n, Term term) {
-  double sums[numerics::norm_lanes] = {};
-  std::int32_t largest[numerics::norm_lanes] = {};
+  double sums[numerics::norm_columns] = {};
+  std::int32_t largest[numerics::norm_columns] = {};
   const auto add = [&](std::size_t at, int count) __attribute__((always_inline)) {
-    for (int lane = 0; lane < count; ++lane) {
-      const float x = F32::load(source, at + static_cast<std::size_t>(lane));
+    for (int column = 0; column < count; ++column) {
+      const float x = F32::load(source, at + static_cast<std::size_t>(column));
       const std::int32_t bits = numerics::magnitude_bits(x);
-      largest[lane] = bits > largest[lane] ? bits : largest[lane];
-      sums[lane] = sums[lane] + term(x);
+      largest[column] = bits > largest[column] ? bits : largest[column];
+      sums[column] = sums[column] + term(x);
     }
   };
   std::size_t at = 0;
-  for (; n - at >= numerics::norm_lanes; at += numerics::norm_lanes) add(at, numerics::norm_lanes);
+  for (; n - at >= numerics::norm_columns; at += numerics::norm_columns) add(at, numerics::norm_columns);
   add(at, static_cast<int>(n - at));
 
   bool finite = true;
   for (const std::int32_t bits : largest) finite = finite && bits < numerics::infinity_bits;
-  return {numerics::fold_lanes(sums), finite};
+  return {numerics::fold_columns(sums), finite};
 }
 
 [[gnu::noinline]] NormBlock norm_block(const float* source, std::size_t n, NormKind kind, double p,

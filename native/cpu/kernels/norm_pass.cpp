@@ -20,7 +20,7 @@ class BlockBatch {
         kind_(kind),
         p_(p),
         power_scale_(power_scale),
-        sums_(std::size_t{groups} * numerics::group_lanes) {}
+        sums_(std::size_t{groups} * numerics::group_columns) {}
 
   void add(const NormSegment& segment, const float* at, std::size_t n) {
     if (count_ == blocks_.size()) compute();
@@ -30,10 +30,10 @@ class BlockBatch {
   /// Of everything that was added, into `partials`.
   void finish(double* partials) {
     compute();
-    const std::size_t groups = sums_.size() / numerics::group_lanes;
+    const std::size_t groups = sums_.size() / numerics::group_columns;
     for (std::size_t g = 0; g < groups; ++g) {
-      double* const sums = sums_.data() + g * numerics::group_lanes;
-      for (int half = numerics::group_lanes / 2; half > 0; half /= 2) {
+      double* const sums = sums_.data() + g * numerics::group_columns;
+      for (int half = numerics::group_columns / 2; half > 0; half /= 2) {
         for (int i = 0; i < half; ++i) sums[i] = numerics::combine(kind_, sums[i], sums[i + half]);
       }
       partials[g] = sums[0];
@@ -53,8 +53,8 @@ class BlockBatch {
     });
     for (std::size_t i = 0; i < count_; ++i) {
       const Block& block = blocks_[i];
-      const std::size_t lane = (done_ + i) % numerics::group_lanes;
-      double& sum = sums_[block.segment->group * std::size_t{numerics::group_lanes} + lane];
+      const std::size_t column = (done_ + i) % numerics::group_columns;
+      double& sum = sums_[block.segment->group * std::size_t{numerics::group_columns} + column];
       if (block.segment->counted) sum = numerics::combine(kind_, sum, block.result.value);
       if (block.result.finite) continue;
       const double parameter = block.segment->parameter + 1.0;
@@ -76,7 +76,7 @@ class BlockBatch {
   NormKind kind_;
   double p_;
   double power_scale_;
-  std::vector<double> sums_;     // group_lanes of each group
+  std::vector<double> sums_;     // group_columns of each group
   double first_non_finite_ = 0;  // 1 + parameter
   std::array<Block, 1024> blocks_;
   std::size_t count_ = 0;  // in `blocks_`

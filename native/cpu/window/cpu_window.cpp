@@ -10,6 +10,7 @@
 
 #include "cpu/host_memory.hpp"
 #include "cpu/window/shared_memory.hpp"
+#include "runtime/step_report.hpp"
 
 namespace foldstep::cpu {
 
@@ -29,27 +30,11 @@ class Slab final : public Memory {
   std::shared_ptr<Memory> block_;
 };
 
-/// How one step of the creation went on one member. Plain bytes.
-struct Report {
-  static constexpr std::int32_t success = -1;
-  std::int32_t code = success;
-  std::array<char, 508> text{};
+/// How one step of the creation went on one member.
+struct Report : StepReport {
   SegmentAddress segment;
   ProcessIdentity process;
 };
-
-template <typename Step>
-Report report_of(const Step& step) {
-  Report report;
-  try {
-    step(report);
-  } catch (const Error& error) {
-    const std::string text = error.what();
-    report.code = static_cast<std::int32_t>(error.code());
-    std::copy_n(text.begin(), std::min(text.size(), report.text.size() - 1), report.text.begin());
-  }
-  return report;
-}
 
 /// Every member's report. Throws the first failure that is in them, the same on every member.
 std::vector<Report> exchange(CpuCommunicator& communicator, const Report& mine, const Cancelled& cancelled) {
@@ -104,7 +89,7 @@ std::shared_ptr<CpuWindow> CpuWindow::create(std::shared_ptr<Context> context, C
 
   communicator.meet(announce("create-window", bytes), cancelled);
   std::shared_ptr<SharedSegment> own;
-  const Report made = report_of([&](Report& report) {
+  const Report made = report_of<Report>([&](Report& report) {
     own = SharedSegment::create(block_bytes(bytes));
     prepare(*own);
     report.segment = own->address();
@@ -112,7 +97,7 @@ std::shared_ptr<CpuWindow> CpuWindow::create(std::shared_ptr<Context> context, C
   });
   const std::vector<Report> all = exchange(communicator, made, cancelled);
 
-  const Report mapped = report_of([&](Report&) {
+  const Report mapped = report_of<Report>([&](Report&) {
     for (std::size_t i = 0; i < all.size(); ++i) {
       processes[i] = all[i].process;
       if (static_cast<int>(i) == self) {

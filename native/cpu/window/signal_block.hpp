@@ -7,7 +7,7 @@
 
 #include "cpu/cache_line.hpp"
 #include "runtime/descriptor.hpp"
-#include "runtime/fold_checks.hpp"
+#include "runtime/fold.hpp"
 
 namespace foldstep::cpu {
 

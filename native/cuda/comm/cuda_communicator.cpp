@@ -7,7 +7,7 @@
 #include "cuda/comm/host_transport.hpp"
 #include "cuda/comm/nccl.hpp"
 #include "cuda/kernels/kernels.hpp"
-#include "cuda/stream/patient_lock.hpp"
+#include "cuda/stream/closing_lock.hpp"
 #include "runtime/collective_checks.hpp"
 #include "runtime/error.hpp"
 
@@ -15,9 +15,10 @@ namespace foldstep::cuda {
 
 namespace {
 
-std::unique_ptr<Transport> choose_transport(const std::shared_ptr<Communicator>& host, const Roster& roster) {
+std::unique_ptr<Transport> choose_transport(const std::shared_ptr<Communicator>& host,
+                                            const DeviceRegistry& registry) {
   if (host->size() == 1) return nullptr;
-  if (roster.nccl_serves(host->world_ranks())) return create_nccl_transport(host);
+  if (registry.nccl_serves(host->world_ranks())) return create_nccl_transport(host);
   return std::make_unique<HostTransport>(host);
 }
 
@@ -34,49 +35,55 @@ std::vector<Transport::Message> messages(const Span& span, const Communicator::B
 
 }  // namespace
 
-CudaCommunicator::CudaCommunicator(std::shared_ptr<Communicator> host, std::shared_ptr<const Roster> roster)
-    : host_(std::move(host)), roster_(std::move(roster)), transport_(choose_transport(host_, *roster_)) {}
+CudaCommunicator::CudaCommunicator(std::shared_ptr<Communicator> host,
+                                   std::shared_ptr<const DeviceRegistry> registry)
+    : host_(std::move(host)),
+      registry_(std::move(registry)),
+      transport_(choose_transport(host_, *registry_)) {}
 
 const char* CudaCommunicator::carrier() const {
   if (!transport_) return "none";
   return transport_->staged() ? "host" : "nccl";
 }
 
-void CudaCommunicator::operate(Lane& lane, const Announcement& mine, const std::function<void()>& body) {
-  const auto lock = lock_patiently(operation_, lane);
+void CudaCommunicator::operate(StreamWorker& worker, const Announcement& mine,
+                               const std::function<void()>& body) {
+  const auto lock = lock_unless_closing(operation_, worker);
   if (failure_) std::rethrow_exception(failure_);
   try {
-    if (size() > 1) lane.run_on_host([&](Stream& host) { host_->meet(host, mine); });
+    if (size() > 1) worker.run_on_host([&](Stream& host) { host_->meet(host, mine); });
     body();
-    if (transport_) transport_->look_after(lane);
+    if (transport_) transport_->look_after(worker);
   } catch (...) {
     failure_ = std::current_exception();
     throw;
   }
 }
 
-void CudaCommunicator::enqueue(Stream& stream, const Announcement& mine, std::function<void(Lane&)> body) {
-  CudaStream::of(stream).enqueue([self = shared_from_this(), mine, body = std::move(body)](Lane& lane) {
-    self->operate(lane, mine, [&] { body(lane); });
-  });
+void CudaCommunicator::enqueue(Stream& stream, const Announcement& mine,
+                               std::function<void(StreamWorker&)> body) {
+  CudaStream::of(stream).enqueue(
+      [self = shared_from_this(), mine, body = std::move(body)](StreamWorker& worker) {
+        self->operate(worker, mine, [&] { body(worker); });
+      });
 }
 
 void CudaCommunicator::barrier(Stream& stream) {
-  CudaStream::of(stream).enqueue([self = shared_from_this()](Lane& lane) {
-    lane.finish();
+  CudaStream::of(stream).enqueue([self = shared_from_this()](StreamWorker& worker) {
+    worker.finish();
     // To have met is to have passed a barrier.
-    self->operate(lane, announce("barrier"), [] {});
+    self->operate(worker, announce("barrier"), [] {});
   });
 }
 
 void CudaCommunicator::meet(Stream& stream, const Announcement& mine) {
-  enqueue(stream, mine, [](Lane&) {});
+  enqueue(stream, mine, [](StreamWorker&) {});
 }
 
 void CudaCommunicator::all_reduce(Stream& stream, Span data, std::size_t count, DType type, ReduceOp op) {
   check_span({"all-reduce", world_rank()}, "data", data, 1, count, type);
-  enqueue(stream, announce_typed("all-reduce", count, type, op), [=, this](Lane& lane) {
-    if (transport_) transport_->all_reduce(lane, data.as<std::byte>(), count, type, op);
+  enqueue(stream, announce_typed("all-reduce", count, type, op), [=, this](StreamWorker& worker) {
+    if (transport_) transport_->all_reduce(worker, data.as<std::byte>(), count, type, op);
   });
 }
 
@@ -87,10 +94,10 @@ void CudaCommunicator::reduce_scatter(Stream& stream, Span source, Span target, 
   check_span(asked, "source", source, members, count, type);
   check_span(asked, "target", target, 1, count, type);
   check_apart(asked, source, members * count * size_of(type), target, count * size_of(type));
-  enqueue(stream, announce_typed("reduce-scatter", count, type, op), [=, this](Lane& lane) {
+  enqueue(stream, announce_typed("reduce-scatter", count, type, op), [=, this](StreamWorker& worker) {
     if (!transport_)
-      return copy(lane.launch(), {source.as<std::byte>()}, target.as<void>(), count * size_of(type));
-    transport_->reduce_scatter(lane, source.as<std::byte>(), target.as<std::byte>(), count, type, op);
+      return copy(worker.launch(), {source.as<std::byte>()}, target.as<void>(), count * size_of(type));
+    transport_->reduce_scatter(worker, source.as<std::byte>(), target.as<std::byte>(), count, type, op);
   });
 }
 
@@ -101,9 +108,9 @@ void CudaCommunicator::all_gather(Stream& stream, Span source, Span target, std:
   check_span(asked, "source", source, 1, count, type);
   check_span(asked, "target", target, members, count, type);
   check_apart(asked, source, bytes, target, members * bytes);
-  enqueue(stream, announce_typed("all-gather", count, type), [=, this](Lane& lane) {
-    if (!transport_) return copy(lane.launch(), {source.as<std::byte>()}, target.as<void>(), bytes);
-    transport_->all_gather(lane, source.as<std::byte>(), target.as<std::byte>(), bytes);
+  enqueue(stream, announce_typed("all-gather", count, type), [=, this](StreamWorker& worker) {
+    if (!transport_) return copy(worker.launch(), {source.as<std::byte>()}, target.as<void>(), bytes);
+    transport_->all_gather(worker, source.as<std::byte>(), target.as<std::byte>(), bytes);
   });
 }
 
@@ -113,8 +120,8 @@ void CudaCommunicator::broadcast(Stream& stream, Span data, std::size_t count, D
   check_root(asked, root, size());
   enqueue(stream,
           announce("broadcast", count, static_cast<std::uint64_t>(type), static_cast<std::uint64_t>(root)),
-          [=, this](Lane& lane) {
-            if (transport_) transport_->broadcast(lane, data.as<std::byte>(), count * size_of(type), root);
+          [=, this](StreamWorker& worker) {
+            if (transport_) transport_->broadcast(worker, data.as<std::byte>(), count * size_of(type), root);
           });
 }
 
@@ -123,19 +130,19 @@ void CudaCommunicator::all_to_all(Stream& stream, Span source, const Blocks& sen
   const Asked asked{"all-to-all", world_rank()};
   check_blocks(asked, "source", source, send, size(), type);
   check_blocks(asked, "target", target, receive, size(), type);
-  enqueue(stream, announce_typed("all-to-all", 0, type), [=, this](Lane& lane) {
-    check_sizes(lane, send, receive);
+  enqueue(stream, announce_typed("all-to-all", 0, type), [=, this](StreamWorker& worker) {
+    check_sizes(worker, send, receive);
     const std::size_t width = size_of(type);
     const auto self = static_cast<std::size_t>(rank());
-    copy(lane.launch(), {source.as<std::byte>() + send.offsets[self] * width},
+    copy(worker.launch(), {source.as<std::byte>() + send.offsets[self] * width},
          target.as<std::byte>() + receive.offsets[self] * width, send.counts[self] * width);
     if (!transport_) return;
-    transport_->exchange(lane, messages(source, send, width, rank()),
+    transport_->exchange(worker, messages(source, send, width, rank()),
                          messages(target, receive, width, rank()));
   });
 }
 
-void CudaCommunicator::check_sizes(Lane& lane, const Blocks& send, const Blocks& receive) {
+void CudaCommunicator::check_sizes(StreamWorker& worker, const Blocks& send, const Blocks& receive) {
   // Every member sees every member's counts, so that all find the same fault.
   const auto members = static_cast<std::size_t>(size());
   const std::size_t row = 2 * members;
@@ -144,11 +151,11 @@ void CudaCommunicator::check_sizes(Lane& lane, const Blocks& send, const Blocks&
   std::vector<std::uint64_t> all(mine);
   if (members > 1) {
     all.resize(members * row);
-    Backend& host = *lane.context().host;
+    Backend& host = *worker.context().host;
     const Span source{host.allocate(row * sizeof(std::uint64_t)), 0};
     const Span target{host.allocate(members * row * sizeof(std::uint64_t)), 0};
     source.memory->write(0, mine.data(), row * sizeof(std::uint64_t));
-    lane.run_on_host([&](Stream& stream) {
+    worker.run_on_host([&](Stream& stream) {
       host_->all_gather(stream, source, target, row * sizeof(std::uint64_t), DType::U8);
     });
     target.memory->read(0, all.data(), all.size() * sizeof(std::uint64_t));
@@ -172,12 +179,12 @@ void CudaCommunicator::check_sizes(Lane& lane, const Blocks& send, const Blocks&
 void CudaCommunicator::split(Stream& stream, int color, int key,
                              std::function<void(std::shared_ptr<Communicator>)> done) {
   check_color({"split", world_rank()}, color);
-  enqueue(stream, announce("split"), [=, this](Lane& lane) {
+  enqueue(stream, announce("split"), [=, this](StreamWorker& worker) {
     const auto part = std::make_shared<std::shared_ptr<Communicator>>();
-    lane.run_on_host([&](Stream& host) {
+    worker.run_on_host([&](Stream& host) {
       host_->split(host, color, key, [part](std::shared_ptr<Communicator> made) { *part = std::move(made); });
     });
-    done(std::make_shared<CudaCommunicator>(*part, roster_));
+    done(std::make_shared<CudaCommunicator>(*part, registry_));
   });
 }
 

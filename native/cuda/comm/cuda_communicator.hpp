@@ -6,7 +6,7 @@
 #include <mutex>
 #include <vector>
 
-#include "cuda/comm/roster.hpp"
+#include "cuda/comm/device_registry.hpp"
 #include "cuda/comm/transport.hpp"
 #include "cuda/stream/cuda_stream.hpp"
 #include "runtime/announcement.hpp"
@@ -18,7 +18,7 @@ namespace foldstep::cuda {
 /// Transport carries it. Always owned by a shared_ptr.
 class CudaCommunicator final : public Communicator, public std::enable_shared_from_this<CudaCommunicator> {
  public:
-  CudaCommunicator(std::shared_ptr<Communicator> host, std::shared_ptr<const Roster> roster);
+  CudaCommunicator(std::shared_ptr<Communicator> host, std::shared_ptr<const DeviceRegistry> registry);
 
   int rank() const override { return host_->rank(); }
   int size() const override { return host_->size(); }
@@ -41,7 +41,7 @@ class CudaCommunicator final : public Communicator, public std::enable_shared_fr
 
   /// Runs `body` once every member is about to do what `mine` says. After an error the communicator is
   /// unusable.
-  void operate(Lane& lane, const Announcement& mine, const std::function<void()>& body);
+  void operate(StreamWorker& worker, const Announcement& mine, const std::function<void()>& body);
   /// Of at least two members.
   Transport& transport() { return *transport_; }
   Communicator& host() { return *host_; }
@@ -50,11 +50,11 @@ class CudaCommunicator final : public Communicator, public std::enable_shared_fr
   const char* carrier() const;
 
  private:
-  void enqueue(Stream& stream, const Announcement& mine, std::function<void(Lane&)> body);
-  void check_sizes(Lane& lane, const Blocks& send, const Blocks& receive);
+  void enqueue(Stream& stream, const Announcement& mine, std::function<void(StreamWorker&)> body);
+  void check_sizes(StreamWorker& worker, const Blocks& send, const Blocks& receive);
 
   std::shared_ptr<Communicator> host_;
-  std::shared_ptr<const Roster> roster_;
+  std::shared_ptr<const DeviceRegistry> registry_;
   std::unique_ptr<Transport> transport_;  // null in a group of one
   /// An operation is announced and issued before the next one begins, whatever streams they are on.
   std::timed_mutex operation_;

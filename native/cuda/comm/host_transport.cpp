@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "cuda/errors.hpp"
-#include "runtime/layout.hpp"
+#include "runtime/range.hpp"
 
 namespace foldstep::cuda {
 
@@ -12,8 +12,8 @@ namespace {
 /// Pinned memory for one collective after another of one operation.
 class Staging {
  public:
-  Staging(Lane& lane, std::size_t bytes)
-      : lane_(lane), memory_(lane.context().pinned.take(lane.context().ledger, bytes)) {}
+  Staging(StreamWorker& worker, std::size_t bytes)
+      : worker_(worker), memory_(worker.context().pinned.take(worker.context().ledger, bytes)) {}
 
   Span at(std::size_t offset) const { return {memory_, offset}; }
 
@@ -25,18 +25,18 @@ class Staging {
   }
   /// Runs a collective of the host between what has been loaded and what will be stored.
   void run(const std::function<void(Stream&)>& enqueue) {
-    lane_.finish();
+    worker_.finish();
     under_way_ = false;
-    lane_.run_on_host(enqueue);
+    worker_.run_on_host(enqueue);
   }
   /// The memory may be used anew.
   void finish() {
-    if (under_way_) lane_.finish();
+    if (under_way_) worker_.finish();
     under_way_ = false;
   }
   ~Staging() {
     // In the middle of an error: the pool must not hand on what the device still copies.
-    if (under_way_) lane_.keep(memory_);
+    if (under_way_) worker_.keep(memory_);
   }
   Staging(const Staging&) = delete;
   Staging& operator=(const Staging&) = delete;
@@ -45,10 +45,10 @@ class Staging {
   void transfer(void* target, const void* source, std::size_t bytes, cudaMemcpyKind kind) {
     if (bytes == 0) return;
     under_way_ = true;
-    check(cudaMemcpyAsync(target, source, bytes, kind, lane_.stream()), "copying through pinned memory");
+    check(cudaMemcpyAsync(target, source, bytes, kind, worker_.stream()), "copying through pinned memory");
   }
 
-  Lane& lane_;
+  StreamWorker& worker_;
   std::shared_ptr<PinnedMemory> memory_;
   bool under_way_ = false;
 };
@@ -69,9 +69,10 @@ std::size_t staged_bytes(std::size_t count, std::size_t per_element) {
 
 }  // namespace
 
-void HostTransport::all_reduce(Lane& lane, std::byte* data, std::size_t count, DType type, ReduceOp op) {
+void HostTransport::all_reduce(StreamWorker& worker, std::byte* data, std::size_t count, DType type,
+                               ReduceOp op) {
   const std::size_t width = size_of(type);
-  Staging staging(lane, staged_bytes(count, width));
+  Staging staging(worker, staged_bytes(count, width));
   for_chunks(count, width, [&](Range range) {
     std::byte* const at = data + range.begin * width;
     staging.finish();
@@ -82,12 +83,12 @@ void HostTransport::all_reduce(Lane& lane, std::byte* data, std::size_t count, D
   staging.finish();
 }
 
-void HostTransport::reduce_scatter(Lane& lane, const std::byte* source, std::byte* target, std::size_t count,
-                                   DType type, ReduceOp op) {
+void HostTransport::reduce_scatter(StreamWorker& worker, const std::byte* source, std::byte* target,
+                                   std::size_t count, DType type, ReduceOp op) {
   const std::size_t width = size_of(type);
   const auto members = static_cast<std::size_t>(host_->size());
   const std::size_t per_element = (members + 1) * width;
-  Staging staging(lane, staged_bytes(count, per_element));
+  Staging staging(worker, staged_bytes(count, per_element));
   for_chunks(count, per_element, [&](Range range) {
     const std::size_t bytes = range.size() * width;
     staging.finish();
@@ -102,9 +103,10 @@ void HostTransport::reduce_scatter(Lane& lane, const std::byte* source, std::byt
   staging.finish();
 }
 
-void HostTransport::all_gather(Lane& lane, const std::byte* source, std::byte* target, std::size_t bytes) {
+void HostTransport::all_gather(StreamWorker& worker, const std::byte* source, std::byte* target,
+                               std::size_t bytes) {
   const auto members = static_cast<std::size_t>(host_->size());
-  Staging staging(lane, staged_bytes(bytes, members + 1));
+  Staging staging(worker, staged_bytes(bytes, members + 1));
   for_chunks(bytes, members + 1, [&](Range range) {
     staging.finish();
     staging.load(source + range.begin, 0, range.size());
@@ -118,9 +120,9 @@ void HostTransport::all_gather(Lane& lane, const std::byte* source, std::byte* t
   staging.finish();
 }
 
-void HostTransport::broadcast(Lane& lane, std::byte* data, std::size_t bytes, int root) {
+void HostTransport::broadcast(StreamWorker& worker, std::byte* data, std::size_t bytes, int root) {
   const bool sender = host_->rank() == root;
-  Staging staging(lane, staged_bytes(bytes, 1));
+  Staging staging(worker, staged_bytes(bytes, 1));
   for_chunks(bytes, 1, [&](Range range) {
     staging.finish();
     if (sender) staging.load(data + range.begin, 0, range.size());
@@ -131,7 +133,7 @@ void HostTransport::broadcast(Lane& lane, std::byte* data, std::size_t bytes, in
   staging.finish();
 }
 
-void HostTransport::exchange(Lane& lane, const std::vector<Message>& sends,
+void HostTransport::exchange(StreamWorker& worker, const std::vector<Message>& sends,
                              const std::vector<Message>& receives) {
   const auto members = static_cast<std::size_t>(host_->size());
   // What goes to one member, or comes from it, lies together, in the order of the messages.
@@ -156,7 +158,7 @@ void HostTransport::exchange(Lane& lane, const std::vector<Message>& sends,
       place += message.bytes;
     }
   };
-  Staging staging(lane, total);
+  Staging staging(worker, total);
   for_each_place(sends, out.offsets, [&](const Message& message, std::size_t place) {
     staging.load(message.data, place, message.bytes);
   });

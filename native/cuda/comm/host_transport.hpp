@@ -15,13 +15,15 @@ class HostTransport final : public Transport {
  public:
   explicit HostTransport(std::shared_ptr<Communicator> host) : host_(std::move(host)) {}
 
-  void all_reduce(Lane& lane, std::byte* data, std::size_t count, DType type, ReduceOp op) override;
-  void reduce_scatter(Lane& lane, const std::byte* source, std::byte* target, std::size_t count, DType type,
-                      ReduceOp op) override;
-  void all_gather(Lane& lane, const std::byte* source, std::byte* target, std::size_t bytes) override;
-  void broadcast(Lane& lane, std::byte* data, std::size_t bytes, int root) override;
-  void exchange(Lane& lane, const std::vector<Message>& sends, const std::vector<Message>& receives) override;
-  void look_after(Lane&) override {}
+  void all_reduce(StreamWorker& worker, std::byte* data, std::size_t count, DType type, ReduceOp op) override;
+  void reduce_scatter(StreamWorker& worker, const std::byte* source, std::byte* target, std::size_t count,
+                      DType type, ReduceOp op) override;
+  void all_gather(StreamWorker& worker, const std::byte* source, std::byte* target,
+                  std::size_t bytes) override;
+  void broadcast(StreamWorker& worker, std::byte* data, std::size_t bytes, int root) override;
+  void exchange(StreamWorker& worker, const std::vector<Message>& sends,
+                const std::vector<Message>& receives) override;
+  void look_after(StreamWorker&) override {}
   bool staged() const override { return true; }
 
  private:

@@ -31,7 +31,7 @@ class SymmetricMemory {
   /// Collective over `host`, whose members have a device and as many bytes each; once, on an issuing thread.
   /// Gives where this device reaches each member's memory. Errors: Code::PathUnavailable, Aborted, and those
   /// of `host`. One member may fail while others do not.
-  virtual std::vector<std::byte*> share(Lane& lane, Communicator& host) = 0;
+  virtual std::vector<std::byte*> share(StreamWorker& worker, Communicator& host) = 0;
 };
 /// Errors: Code::PathUnavailable where NCCL has no such windows or gives no memory for them.
 std::shared_ptr<SymmetricMemory> create_symmetric_memory(const std::shared_ptr<Context>& context,

@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "cuda/stream/patience.hpp"
+#include "cuda/stream/backoff.hpp"
 #include "runtime/error.hpp"
 
 namespace foldstep::cuda {
@@ -17,14 +17,14 @@ struct Invitation {
   ncclUniqueId id{};
 };
 
-Invitation invite(Lane& lane, Communicator& host, const NcclLibrary& nccl) {
-  const std::shared_ptr<Memory> memory = lane.context().host->allocate(sizeof(Invitation));
+Invitation invite(StreamWorker& worker, Communicator& host, const NcclLibrary& nccl) {
+  const std::shared_ptr<Memory> memory = worker.context().host->allocate(sizeof(Invitation));
   Invitation invitation;
   if (host.rank() == 0) {
     invitation.result = nccl.get_unique_id(&invitation.id);
     memory->write(0, &invitation, sizeof invitation);
   }
-  lane.run_on_host([&](Stream& stream) {
+  worker.run_on_host([&](Stream& stream) {
     host.broadcast(stream, {memory, 0}, sizeof invitation, DType::U8, 0);
   });
   memory->read(0, &invitation, sizeof invitation);
@@ -33,12 +33,12 @@ Invitation invite(Lane& lane, Communicator& host, const NcclLibrary& nccl) {
 
 }  // namespace
 
-std::shared_ptr<NcclGroup> NcclGroup::create(Lane& lane, Communicator& host) {
+std::shared_ptr<NcclGroup> NcclGroup::create(StreamWorker& worker, Communicator& host) {
   const auto self = static_cast<std::size_t>(host.rank());
-  const auto group = std::make_shared<NcclGroup>(lane.shared_context(), host.world_ranks()[self]);
-  const Invitation invitation = invite(lane, host, group->nccl_);
+  const auto group = std::make_shared<NcclGroup>(worker.shared_context(), host.world_ranks()[self]);
+  const Invitation invitation = invite(worker, host, group->nccl_);
   if (invitation.result != ncclSuccess) throw group->failure("making an id", invitation.result);
-  group->initialize(lane, host.size(), invitation.id, host.rank());
+  group->initialize(worker, host.size(), invitation.id, host.rank());
   return group;
 }
 
@@ -51,8 +51,8 @@ NcclGroup::~NcclGroup() {
                           deadline = context_->deadline](const Cancelled& cancelled) {
     cudaSetDevice(device);
     ncclResult_t state = nccl.finalize(communicator);
-    for (Patience patience; state == ncclInProgress && patience.waited() < deadline && !cancelled;
-         patience.pause()) {
+    for (Backoff backoff; state == ncclInProgress && backoff.waited() < deadline && !cancelled;
+         backoff.pause()) {
       if (nccl.async_error(communicator, &state) != ncclSuccess) state = ncclInternalError;
     }
     if (state == ncclSuccess) {
@@ -69,7 +69,7 @@ NcclGroup::~NcclGroup() {
   }
 }
 
-void NcclGroup::initialize(Lane& lane, int size, const ncclUniqueId& id, int rank) {
+void NcclGroup::initialize(StreamWorker& worker, int size, const ncclUniqueId& id, int rank) {
   ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
   config.blocking = 0;
   ncclResult_t result = ncclSuccess;
@@ -77,10 +77,10 @@ void NcclGroup::initialize(Lane& lane, int size, const ncclUniqueId& id, int ran
     const std::lock_guard lock(mutex_);
     result = nccl_.init_rank(&communicator_, size, id, rank, &config);
   }
-  settle(lane, "bringing the group together", result);
+  settle(worker, "bringing the group together", result);
 }
 
-void NcclGroup::run(Lane& lane, std::string_view doing,
+void NcclGroup::run(StreamWorker& worker, std::string_view doing,
                     const std::function<ncclResult_t(ncclComm_t)>& enqueue) {
   ncclResult_t result = ncclSuccess;
   {
@@ -93,16 +93,16 @@ void NcclGroup::run(Lane& lane, std::string_view doing,
       if (enqueued != ncclSuccess && enqueued != ncclInProgress) result = enqueued;
     }
   }
-  settle(lane, doing, result);
+  settle(worker, doing, result);
 }
 
-void NcclGroup::settle(const Lane& lane, std::string_view doing, ncclResult_t result) {
-  for (Patience patience; result == ncclInProgress; patience.pause()) {
-    if (lane.closing()) {
+void NcclGroup::settle(const StreamWorker& worker, std::string_view doing, ncclResult_t result) {
+  for (Backoff backoff; result == ncclInProgress; backoff.pause()) {
+    if (worker.closing()) {
       abort(closed());
       throw closed();
     }
-    if (patience.waited() > context_->deadline) {
+    if (backoff.waited() > context_->deadline) {
       abort(late(doing));
       throw late(doing);
     }
@@ -117,10 +117,10 @@ void NcclGroup::settle(const Lane& lane, std::string_view doing, ncclResult_t re
   throw Error(error);
 }
 
-void NcclGroup::look_after(Lane& lane) {
+void NcclGroup::look_after(StreamWorker& worker) {
   const auto passed = std::make_shared<Event>();
-  passed->record(lane.stream());
-  lane.watch([self = shared_from_this(), passed](Lane& watched, const std::atomic<bool>& closing) {
+  passed->record(worker.stream());
+  worker.watch([self = shared_from_this(), passed](StreamWorker& watched, const std::atomic<bool>& closing) {
     return self->watch(watched, *passed, closing);
   });
 }
@@ -130,21 +130,22 @@ void NcclGroup::release(const std::function<void(ncclComm_t)>& release) {
   if (communicator_ != nullptr) release(communicator_);
 }
 
-std::exception_ptr NcclGroup::watch(Lane& lane, const Event& passed, const std::atomic<bool>& closing) {
+std::exception_ptr NcclGroup::watch(StreamWorker& worker, const Event& passed,
+                                    const std::atomic<bool>& closing) {
   constexpr std::string_view doing = "a collective";
   constexpr auto quiet = std::chrono::milliseconds(1);
   try {
-    for (Patience patience; !passed.passed(); patience.pause()) {
-      if (closing) return give_up(lane, closed());
-      if (patience.waited() < quiet) continue;
-      if (patience.waited() > context_->deadline) return give_up(lane, late(doing));
+    for (Backoff backoff; !passed.passed(); backoff.pause()) {
+      if (closing) return give_up(worker, closed());
+      if (backoff.waited() < quiet) continue;
+      if (backoff.waited() > context_->deadline) return give_up(worker, late(doing));
       ncclResult_t state = ncclSuccess;
       {
         const std::lock_guard lock(mutex_);
         if (aborted_for_) continue;  // what was under way ends
         if (nccl_.async_error(communicator_, &state) != ncclSuccess) state = ncclInternalError;
       }
-      if (state != ncclSuccess && state != ncclInProgress) return give_up(lane, failure(doing, state));
+      if (state != ncclSuccess && state != ncclInProgress) return give_up(worker, failure(doing, state));
     }
   } catch (const Error& error) {
     abort(error);
@@ -153,9 +154,9 @@ std::exception_ptr NcclGroup::watch(Lane& lane, const Event& passed, const std::
   return nullptr;
 }
 
-std::exception_ptr NcclGroup::give_up(Lane& lane, const Error& error) {
+std::exception_ptr NcclGroup::give_up(StreamWorker& worker, const Error& error) {
   // First: nothing is computed from what does not come.
-  lane.stop_kernels();
+  worker.stop_kernels();
   abort(error);
   return std::make_exception_ptr(error);
 }

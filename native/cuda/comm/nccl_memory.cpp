@@ -39,8 +39,8 @@ class NcclMemory final : public SymmetricMemory {
 
   std::byte* data() const override { return static_cast<std::byte*>(data_); }
 
-  std::vector<std::byte*> share(Lane& lane, Communicator& host) override {
-    register_window(lane, host);
+  std::vector<std::byte*> share(StreamWorker& worker, Communicator& host) override {
+    register_window(worker, host);
     // NCCL succeeds without a window where the devices or the driver have none.
     if (window_ == nullptr) throw Error(Code::PathUnavailable, "NCCL gives it no symmetric window");
     std::vector<std::byte*> places;
@@ -50,10 +50,10 @@ class NcclMemory final : public SymmetricMemory {
 
  private:
   /// On a communicator of its own, so that if it fails the group's collectives are still carried.
-  void register_window(Lane& lane, Communicator& host) {
+  void register_window(StreamWorker& worker, Communicator& host) {
     try {
-      group_ = NcclGroup::create(lane, host);
-      group_->run(lane, "registering a window", [&](ncclComm_t communicator) {
+      group_ = NcclGroup::create(worker, host);
+      group_->run(worker, "registering a window", [&](ncclComm_t communicator) {
         return nccl_.register_window(communicator, data_, bytes_, &window_, NCCL_WIN_COLL_SYMMETRIC);
       });
     } catch (const Error& error) {
@@ -91,7 +91,7 @@ std::shared_ptr<SymmetricMemory> create_symmetric_memory(const std::shared_ptr<C
     throw Error(Code::PathUnavailable, "NCCL " + find_nccl().text + " lacks windows as of 2.29.2");
   }
   const auto memory = std::make_shared<NcclMemory>(context, nccl, bytes);
-  context->courier.zero(memory->data(), bytes);
+  context->side_stream.zero(memory->data(), bytes);
   return memory;
 }
 

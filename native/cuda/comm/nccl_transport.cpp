@@ -5,7 +5,7 @@
 #include "cuda/comm/nccl_group.hpp"
 #include "cuda/kernels/kernels.hpp"
 #include "runtime/error.hpp"
-#include "runtime/layout.hpp"
+#include "runtime/range.hpp"
 
 namespace foldstep::cuda {
 
@@ -47,42 +47,46 @@ class NcclTransport final : public Transport {
   explicit NcclTransport(std::shared_ptr<Communicator> host)
       : host_(std::move(host)), members_(host_->size()), self_(host_->rank()) {}
 
-  void all_reduce(Lane& lane, std::byte* data, std::size_t count, DType type, ReduceOp op) override {
-    if (type == DType::BF16 && op == ReduceOp::Sum) return sum_all(lane, data, count);
-    group(lane).run(lane, "an all-reduce", [&](ncclComm_t communicator) {
-      return nccl_.all_reduce(data, data, count, type_of(type), operator_of(op), communicator, lane.stream());
+  void all_reduce(StreamWorker& worker, std::byte* data, std::size_t count, DType type,
+                  ReduceOp op) override {
+    if (type == DType::BF16 && op == ReduceOp::Sum) return sum_all(worker, data, count);
+    group(worker).run(worker, "an all-reduce", [&](ncclComm_t communicator) {
+      return nccl_.all_reduce(data, data, count, type_of(type), operator_of(op), communicator,
+                              worker.stream());
     });
   }
 
-  void reduce_scatter(Lane& lane, const std::byte* source, std::byte* target, std::size_t count, DType type,
-                      ReduceOp op) override {
-    if (type == DType::BF16 && op == ReduceOp::Sum) return sum_scattered(lane, source, target, count);
-    group(lane).run(lane, "a reduce-scatter", [&](ncclComm_t communicator) {
+  void reduce_scatter(StreamWorker& worker, const std::byte* source, std::byte* target, std::size_t count,
+                      DType type, ReduceOp op) override {
+    if (type == DType::BF16 && op == ReduceOp::Sum) return sum_scattered(worker, source, target, count);
+    group(worker).run(worker, "a reduce-scatter", [&](ncclComm_t communicator) {
       return nccl_.reduce_scatter(source, target, count, type_of(type), operator_of(op), communicator,
-                                  lane.stream());
+                                  worker.stream());
     });
   }
 
-  void all_gather(Lane& lane, const std::byte* source, std::byte* target, std::size_t bytes) override {
-    group(lane).run(lane, "an all-gather", [&](ncclComm_t communicator) {
-      return nccl_.all_gather(source, target, bytes, ncclUint8, communicator, lane.stream());
+  void all_gather(StreamWorker& worker, const std::byte* source, std::byte* target,
+                  std::size_t bytes) override {
+    group(worker).run(worker, "an all-gather", [&](ncclComm_t communicator) {
+      return nccl_.all_gather(source, target, bytes, ncclUint8, communicator, worker.stream());
     });
   }
 
-  void broadcast(Lane& lane, std::byte* data, std::size_t bytes, int root) override {
-    group(lane).run(lane, "a broadcast", [&](ncclComm_t communicator) {
-      return nccl_.broadcast(data, data, bytes, ncclUint8, root, communicator, lane.stream());
+  void broadcast(StreamWorker& worker, std::byte* data, std::size_t bytes, int root) override {
+    group(worker).run(worker, "a broadcast", [&](ncclComm_t communicator) {
+      return nccl_.broadcast(data, data, bytes, ncclUint8, root, communicator, worker.stream());
     });
   }
 
-  void exchange(Lane& lane, const std::vector<Message>& sends,
+  void exchange(StreamWorker& worker, const std::vector<Message>& sends,
                 const std::vector<Message>& receives) override {
-    group(lane).run(lane, "an exchange", [&](ncclComm_t communicator) {
+    group(worker).run(worker, "an exchange", [&](ncclComm_t communicator) {
       ncclResult_t result = ncclSuccess;
       const auto each = [&](const std::vector<Message>& messages, const auto& enqueue) {
         for (const Message& message : messages) {
           if (message.bytes == 0 || (result != ncclSuccess && result != ncclInProgress)) continue;
-          result = enqueue(message.data, message.bytes, ncclUint8, message.peer, communicator, lane.stream());
+          result =
+              enqueue(message.data, message.bytes, ncclUint8, message.peer, communicator, worker.stream());
         }
       };
       each(sends, nccl_.send);
@@ -91,21 +95,22 @@ class NcclTransport final : public Transport {
     });
   }
 
-  void look_after(Lane& lane) override {
-    if (group_) group_->look_after(lane);
+  void look_after(StreamWorker& worker) override {
+    if (group_) group_->look_after(worker);
   }
   bool staged() const override { return false; }
 
  private:
-  NcclGroup& group(Lane& lane) {
-    if (!group_) group_ = NcclGroup::create(lane, *host_);
-    lane.keep(group_);
+  NcclGroup& group(StreamWorker& worker) {
+    if (!group_) group_ = NcclGroup::create(worker, *host_);
+    worker.keep(group_);
     return *group_;
   }
 
   /// target = the sum of the members' rows of n values, of which this rank's is at `own`, the others' in
   /// `rows`, in the order of the members.
-  void sum_rows(Lane& lane, std::byte* own, std::byte* rows, std::byte* target, std::size_t n) const {
+  void sum_rows(StreamWorker& worker, std::byte* own, std::byte* rows, std::byte* target,
+                std::size_t n) const {
     ReducePass pass;
     for (int m = 0; m < members_; ++m) {
       pass.sources[m].base = m == self_ ? own : rows + row_of(m) * n * width;
@@ -115,7 +120,7 @@ class NcclTransport final : public Transport {
     pass.target_count = 1;
     pass.type = DType::BF16;
     pass.n = n;
-    reduce(lane.launch(), pass);
+    reduce(worker.launch(), pass);
   }
   std::size_t row_of(int member) const {
     return static_cast<std::size_t>(member < self_ ? member : member - 1);
@@ -123,15 +128,16 @@ class NcclTransport final : public Transport {
 
   /// Values of one member's part that fit into a temporary which is kept.
   std::size_t chunk() const {
-    return std::max<std::size_t>(Lane::kept_bytes / width / static_cast<std::size_t>(members_ - 1), 1);
+    return std::max<std::size_t>(StreamWorker::kept_bytes / width / static_cast<std::size_t>(members_ - 1),
+                                 1);
   }
 
-  void sum_all(Lane& lane, std::byte* data, std::size_t count) {
+  void sum_all(StreamWorker& worker, std::byte* data, std::size_t count) {
     const auto members = static_cast<std::size_t>(members_);
     const Range all{0, count};
     const std::size_t longest = std::min(chunk(), (count + members - 1) / members);
     const std::size_t step = std::max<std::size_t>(longest * members, 1);
-    const Lane::Temporary rows = lane.take(longest * (members - 1) * width);
+    const StreamWorker::Temporary rows = worker.take(longest * (members - 1) * width);
     for (std::size_t k = 0; all.chunk(k, step).size() > 0; ++k) {
       const Range now = all.chunk(k, step);
       const auto part = [&](int m) {
@@ -146,22 +152,22 @@ class NcclTransport final : public Transport {
         out.push_back({m, at(part(m)), part(m).size() * width});
         in.push_back({m, rows.data() + row_of(m) * mine.size() * width, mine.size() * width});
       });
-      exchange(lane, out, in);
-      sum_rows(lane, at(mine), rows.data(), at(mine), mine.size());
+      exchange(worker, out, in);
+      sum_rows(worker, at(mine), rows.data(), at(mine), mine.size());
       out.clear();
       in.clear();
       for_each_peer([&](int m) {
         out.push_back({m, at(mine), mine.size() * width});
         in.push_back({m, at(part(m)), part(m).size() * width});
       });
-      exchange(lane, out, in);
+      exchange(worker, out, in);
     }
   }
 
-  void sum_scattered(Lane& lane, const std::byte* source, std::byte* target, std::size_t count) {
+  void sum_scattered(StreamWorker& worker, const std::byte* source, std::byte* target, std::size_t count) {
     auto* const data = const_cast<std::byte*>(source);  // messages go both ways; these are only sent
-    const Lane::Temporary rows =
-        lane.take(std::min(chunk(), count) * static_cast<std::size_t>(members_ - 1) * width);
+    const StreamWorker::Temporary rows =
+        worker.take(std::min(chunk(), count) * static_cast<std::size_t>(members_ - 1) * width);
     for (std::size_t k = 0; Range{0, count}.chunk(k, chunk()).size() > 0; ++k) {
       const Range now = Range{0, count}.chunk(k, chunk());
       const auto at = [&](int m) { return data + (static_cast<std::size_t>(m) * count + now.begin) * width; };
@@ -171,8 +177,8 @@ class NcclTransport final : public Transport {
         out.push_back({m, at(m), now.size() * width});
         in.push_back({m, rows.data() + row_of(m) * now.size() * width, now.size() * width});
       });
-      exchange(lane, out, in);
-      sum_rows(lane, at(self_), rows.data(), target + now.begin * width, now.size());
+      exchange(worker, out, in);
+      sum_rows(worker, at(self_), rows.data(), target + now.begin * width, now.size());
     }
   }
 

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "cuda/stream/lane.hpp"
+#include "cuda/stream/stream_worker.hpp"
 #include "runtime/dtype.hpp"
 
 namespace foldstep::cuda {
@@ -16,11 +16,13 @@ class Transport {
   virtual ~Transport() = default;
 
   /// In place. BF16 is summed in FP32 in rank order and rounded once.
-  virtual void all_reduce(Lane& lane, std::byte* data, std::size_t count, DType type, ReduceOp op) = 0;
-  virtual void reduce_scatter(Lane& lane, const std::byte* source, std::byte* target, std::size_t count,
-                              DType type, ReduceOp op) = 0;
-  virtual void all_gather(Lane& lane, const std::byte* source, std::byte* target, std::size_t bytes) = 0;
-  virtual void broadcast(Lane& lane, std::byte* data, std::size_t bytes, int root) = 0;
+  virtual void all_reduce(StreamWorker& worker, std::byte* data, std::size_t count, DType type,
+                          ReduceOp op) = 0;
+  virtual void reduce_scatter(StreamWorker& worker, const std::byte* source, std::byte* target,
+                              std::size_t count, DType type, ReduceOp op) = 0;
+  virtual void all_gather(StreamWorker& worker, const std::byte* source, std::byte* target,
+                          std::size_t bytes) = 0;
+  virtual void broadcast(StreamWorker& worker, std::byte* data, std::size_t bytes, int root) = 0;
 
   /// Bytes to or from another member. Those of a pair arrive in the order in which both have them in their
   /// lists.
@@ -30,11 +32,11 @@ class Transport {
     std::size_t bytes;
   };
   /// All of them at once. Messages of no bytes are left out: the other side knows the length too.
-  virtual void exchange(Lane& lane, const std::vector<Message>& sends,
+  virtual void exchange(StreamWorker& worker, const std::vector<Message>& sends,
                         const std::vector<Message>& receives) = 0;
 
   /// At the end of an operation: sees to it that what was issued ends.
-  virtual void look_after(Lane& lane) = 0;
+  virtual void look_after(StreamWorker& worker) = 0;
   /// Whether messages are copied on the way, through temporary memory of their length.
   virtual bool staged() const = 0;
 };

@@ -43,7 +43,7 @@ FOLDSTEP_DEVICE void block_barrier() {
   __syncthreads();
 }
 
-/// `value` of the thread whose lane differs by `mask`; every thread of the warp takes part.
+/// `value` of the thread whose place in the warp differs by `mask`; every thread of the warp takes part.
 template <typename T>
 FOLDSTEP_DEVICE T warp_exchange(T value, int mask) {
   return __shfl_xor_sync(0xffff'ffffU, value, mask);

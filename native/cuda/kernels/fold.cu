@@ -3,7 +3,7 @@
 #include "cuda/kernels/elements.cuh"
 #include "cuda/kernels/launch.cuh"
 #include "cuda/kernels/places.cuh"
-#include "numerics/lane_sum.hpp"
+#include "numerics/ordered_sum.hpp"
 
 namespace foldstep::cuda {
 
@@ -37,7 +37,7 @@ FOLDSTEP_DEVICE void add_sources(std::byte* const* sources, std::size_t i, float
     float x[Run];
     Element::unpack(loaded[r], x);
     FOLDSTEP_UNROLL(Run)
-    for (int k = 0; k < Run; ++k) sum[k] = numerics::add_lane(sum[k], x[k]);
+    for (int k = 0; k < Run; ++k) sum[k] = numerics::add_member(sum[k], x[k]);
   }
 }
 
@@ -62,7 +62,8 @@ FOLDSTEP_DEVICE void sum_sources(std::byte* const* sources, int count, std::size
 template <typename Element, Adding adding>
 FOLDSTEP_DEVICE void fold_element(const AccumulatePass& pass, const Addresses& at, std::size_t i) {
   float sum = Element::load(at.sources[0], i);
-  for (int r = 1; r < pass.source_count; ++r) sum = numerics::add_lane(sum, Element::load(at.sources[r], i));
+  for (int r = 1; r < pass.source_count; ++r)
+    sum = numerics::add_member(sum, Element::load(at.sources[r], i));
   if constexpr (adding != Adding::Nothing) {
     const float old = F32::load(at.accumulators[0], i);
     const float accumulator = added<adding>(old, numerics::corrected(sum, pass.scale));

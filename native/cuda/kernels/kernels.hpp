@@ -10,6 +10,7 @@
 #include "numerics/update.hpp"
 #include "runtime/fold.hpp"
 #include "runtime/kernels.hpp"
+#include "runtime/place.hpp"
 
 /// What starts the kernels. Nothing here waits for the device. Lengths are elements, addresses the device's,
 /// at any alignment that their type has; 16-byte accesses where all of a pass's addresses allow them. A
@@ -24,19 +25,13 @@ struct Launch {
   const Status* status = nullptr;
 };
 
-/// A place that may be known on the device alone: `base` plus, if there is one, `*offset` bytes (in device
-/// memory).
-struct Place {
-  std::byte* base = nullptr;
-  const std::uint64_t* offset = nullptr;
-};
-
 void cast(const Launch& launch, const std::uint16_t* source, float* target, std::size_t n);
 void cast(const Launch& launch, const float* source, std::uint16_t* target, std::size_t n);
 void copy(const Launch& launch, Place source, void* target, std::size_t bytes);
 void zero(const Launch& launch, void* target, std::size_t bytes);
 
-/// acc = acc + scale * (x_0 + x_1 + ...), as numerics/lane_sum.hpp has it, n elements from the given places.
+/// acc = acc + scale * (x_0 + x_1 + ...), as numerics/ordered_sum.hpp has it, n elements from the given
+/// places.
 struct AccumulatePass {
   Place sources[max_members];       ///< at least one, in the team's order; may be `mirrors`
   Place accumulators[max_members];  ///< FP32; at least one: read from the first, the new value stored to all

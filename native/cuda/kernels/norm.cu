@@ -8,10 +8,10 @@ namespace foldstep::cuda {
 
 namespace {
 
-constexpr int lanes = numerics::norm_lanes;
-/// Lanes of a norm block that one thread sums: 16 bytes of every row.
-constexpr int thread_lanes = 4;
-constexpr int team_threads = lanes / thread_lanes;
+constexpr int columns = numerics::norm_columns;
+/// Columns of a norm block that one thread sums: 16 bytes of every row.
+constexpr int thread_columns = 4;
+constexpr int team_threads = columns / thread_columns;
 constexpr int warp_teams = warp_threads / team_threads;
 
 /// What an element contributes to a norm.
@@ -33,23 +33,23 @@ FOLDSTEP_DEVICE double term_of(float x, const Exponent& exponent) {
   return numerics::power(numerics::magnitude(x) * exponent.power_scale, exponent.p);
 }
 
-/// What a thread knows of a block: the sums of its lanes, and the largest magnitude in them.
+/// What a thread knows of a block: the sums of its columns, and the largest magnitude in them.
 struct Partial {
-  double sums[thread_lanes] = {};
+  double sums[thread_columns] = {};
   std::int32_t largest = 0;
 
   template <Term term>
-  FOLDSTEP_DEVICE void add(int lane, float x, bool counted, const Exponent& exponent) {
+  FOLDSTEP_DEVICE void add(int column, float x, bool counted, const Exponent& exponent) {
     const std::int32_t bits = numerics::magnitude_bits(x);
     largest = bits > largest ? bits : largest;
     if constexpr (term != Term::Infinity) {
-      if (counted) sums[lane] = sums[lane] + term_of<term>(x, exponent);
+      if (counted) sums[column] = sums[column] + term_of<term>(x, exponent);
     }
   }
 };
 
 struct Row {
-  float x[thread_lanes];
+  float x[thread_columns];
 };
 
 template <bool Aligned>
@@ -57,11 +57,11 @@ FOLDSTEP_DEVICE Row load_row(const float* at) {
   Row row;
   if constexpr (Aligned) {
     const Vector v = load_vector(at);
-    FOLDSTEP_UNROLL(thread_lanes)
-    for (int k = 0; k < thread_lanes; ++k) row.x[k] = numerics::float_of(v.word[k]);
+    FOLDSTEP_UNROLL(thread_columns)
+    for (int k = 0; k < thread_columns; ++k) row.x[k] = numerics::float_of(v.word[k]);
   } else {
-    FOLDSTEP_UNROLL(thread_lanes)
-    for (int k = 0; k < thread_lanes; ++k) row.x[k] = at[k];
+    FOLDSTEP_UNROLL(thread_columns)
+    for (int k = 0; k < thread_columns; ++k) row.x[k] = at[k];
   }
   return row;
 }
@@ -73,12 +73,12 @@ FOLDSTEP_DEVICE void add_rows(const float* own, std::uint32_t rows, bool counted
                               Partial& partial) {
   constexpr std::uint32_t together = term == Term::Power || term == Term::IntegralPower ? 1 : 4;
   const auto add = [&](const Row& row) {
-    FOLDSTEP_UNROLL(thread_lanes)
-    for (int k = 0; k < thread_lanes; ++k) partial.template add<term>(k, row.x[k], counted, exponent);
+    FOLDSTEP_UNROLL(thread_columns)
+    for (int k = 0; k < thread_columns; ++k) partial.template add<term>(k, row.x[k], counted, exponent);
   };
   const auto load = [&](Row(&group)[together], std::uint32_t first) {
     FOLDSTEP_UNROLL(together)
-    for (std::uint32_t r = 0; r < together; ++r) group[r] = load_row<Aligned>(own + (first + r) * lanes);
+    for (std::uint32_t r = 0; r < together; ++r) group[r] = load_row<Aligned>(own + (first + r) * columns);
   };
   const std::uint32_t grouped = rows / together * together;
   Row next[together] = {};
@@ -93,40 +93,40 @@ FOLDSTEP_DEVICE void add_rows(const float* own, std::uint32_t rows, bool counted
     for (std::uint32_t r = 0; r < together; ++r) add(current[r]);
   }
   FOLDSTEP_UNROLL(1)
-  for (std::uint32_t row = grouped; row < rows; ++row) add(load_row<Aligned>(own + row * lanes));
+  for (std::uint32_t row = grouped; row < rows; ++row) add(load_row<Aligned>(own + row * columns));
 }
 
 template <Term term>
 FOLDSTEP_DEVICE Partial partial_of(const float* block, std::uint32_t length, bool counted,
                                    const Exponent& exponent, int team_thread) {
   Partial partial;
-  const float* const own = block + thread_lanes * team_thread;
-  const std::uint32_t rows = length / lanes;
+  const float* const own = block + thread_columns * team_thread;
+  const std::uint32_t rows = length / columns;
   if (reinterpret_cast<std::uintptr_t>(own) % 16 == 0) {
     add_rows<term, true>(own, rows, counted, exponent, partial);
   } else {
     add_rows<term, false>(own, rows, counted, exponent, partial);
   }
-  const auto rest = static_cast<int>(length % lanes) - thread_lanes * team_thread;
-  FOLDSTEP_UNROLL(thread_lanes)
-  for (int k = 0; k < thread_lanes; ++k) {
+  const auto rest = static_cast<int>(length % columns) - thread_columns * team_thread;
+  FOLDSTEP_UNROLL(thread_columns)
+  for (int k = 0; k < thread_columns; ++k) {
     if (k < rest)
-      partial.template add<term>(k, own[rows * lanes + static_cast<unsigned>(k)], counted, exponent);
+      partial.template add<term>(k, own[rows * columns + static_cast<unsigned>(k)], counted, exponent);
   }
   return partial;
 }
 
-/// Over the threads of a team, in the order of numerics::fold_lanes.
+/// Over the threads of a team, in the order of numerics::fold_columns.
 FOLDSTEP_DEVICE double fold_team(Partial& partial) {
-  double(&sums)[thread_lanes] = partial.sums;
+  double(&sums)[thread_columns] = partial.sums;
   FOLDSTEP_UNROLL(3)
   for (int half = team_threads / 2; half > 0; half /= 2) {
-    FOLDSTEP_UNROLL(thread_lanes)
-    for (int k = 0; k < thread_lanes; ++k) sums[k] = sums[k] + warp_exchange(sums[k], half);
+    FOLDSTEP_UNROLL(thread_columns)
+    for (int k = 0; k < thread_columns; ++k) sums[k] = sums[k] + warp_exchange(sums[k], half);
     const std::int32_t other = warp_exchange(partial.largest, half);
     partial.largest = other > partial.largest ? other : partial.largest;
   }
-  static_assert(thread_lanes == 4);
+  static_assert(thread_columns == 4);
   return (sums[0] + sums[2]) + (sums[1] + sums[3]);
 }
 
@@ -138,22 +138,22 @@ norm_blocks_kernel(DeviceNormPlan plan, double p, const double* power_scale, con
   if (block_has_failed(status)) return;
   constexpr bool powers = term == Term::IntegralPower || term == Term::Power;
   const Exponent exponent{p, powers ? *power_scale : 1};
-  const auto lane = static_cast<int>(thread_index() % warp_threads);
+  const auto column = static_cast<int>(thread_index() % warp_threads);
   constexpr std::uint32_t block_teams = block_threads / team_threads;
   // Whole warps go on together, since all of their threads take part in an exchange.
   for (std::uint64_t first = std::uint64_t{block_index()} * block_teams +
                              thread_index() / warp_threads * std::uint64_t{warp_teams};
        first < plan.count; first += std::uint64_t{block_count()} * block_teams) {
-    const std::uint64_t index = first + static_cast<unsigned>(lane / team_threads);
+    const std::uint64_t index = first + static_cast<unsigned>(column / team_threads);
     const bool exists = index < plan.count;
     Partial partial;
     if (exists) {
       const NormBlock block = plan.blocks[index];
       partial = partial_of<term>(arena + block.offset, block.length, block.counted != 0, exponent,
-                                 lane % team_threads);
+                                 column % team_threads);
     }
     const double sum = fold_team(partial);
-    if (!exists || lane % team_threads != 0) continue;
+    if (!exists || column % team_threads != 0) continue;
     const double largest =
         numerics::magnitude(numerics::float_of(static_cast<std::uint32_t>(partial.largest)));
     plan.results[index] = {term == Term::Infinity ? largest : sum,
@@ -161,26 +161,27 @@ norm_blocks_kernel(DeviceNormPlan plan, double p, const double* power_scale, con
   }
 }
 
-constexpr int group_lanes = numerics::group_lanes;
+constexpr int group_columns = numerics::group_columns;
 
-/// Calls visit(block, result) with every 256th block from block `lane` on, in order; several are loaded
+/// Calls visit(block, result) with every 256th block from block `column` on, in order; several are loaded
 /// together.
 template <typename Visit>
-FOLDSTEP_DEVICE void for_blocks_of(const DeviceNormPlan& plan, int lane, const Visit& visit) {
+FOLDSTEP_DEVICE void for_blocks_of(const DeviceNormPlan& plan, int column, const Visit& visit) {
   constexpr int together = 4;
-  for (auto first = static_cast<std::uint64_t>(lane); first < plan.count; first += together * group_lanes) {
+  for (auto first = static_cast<std::uint64_t>(column); first < plan.count;
+       first += together * group_columns) {
     NormBlock blocks[together];
     NormBlockResult results[together];
     FOLDSTEP_UNROLL(together)
     for (int k = 0; k < together; ++k) {
-      const std::uint64_t wanted = first + static_cast<unsigned>(k * group_lanes);
+      const std::uint64_t wanted = first + static_cast<unsigned>(k * group_columns);
       const std::uint64_t i = wanted < plan.count ? wanted : first;
       blocks[k] = plan.blocks[i];
       results[k] = plan.results[i];
     }
     FOLDSTEP_UNROLL(together)
     for (int k = 0; k < together; ++k) {
-      if (first + static_cast<unsigned>(k * group_lanes) < plan.count) visit(blocks[k], results[k]);
+      if (first + static_cast<unsigned>(k * group_columns) < plan.count) visit(blocks[k], results[k]);
     }
   }
 }
@@ -188,7 +189,7 @@ FOLDSTEP_DEVICE void for_blocks_of(const DeviceNormPlan& plan, int lane, const V
 /// The block's threads fold `values` as a fixed tree; afterwards values[0] is the result.
 template <typename Combine>
 FOLDSTEP_DEVICE void fold_block(double* values, const Combine& combine) {
-  for (int half = group_lanes / 2; half > 0; half /= 2) {
+  for (int half = group_columns / 2; half > 0; half /= 2) {
     block_barrier();
     for (auto i = static_cast<int>(thread_index()); i < half; i += block_threads) {
       values[i] = combine(values[i], values[i + half]);
@@ -200,25 +201,25 @@ FOLDSTEP_DEVICE void fold_block(double* values, const Combine& combine) {
 /// Of the blocks of one group, as numerics/norm.hpp has it.
 FOLDSTEP_DEVICE void find_group_partial(const DeviceNormPlan& plan, NormKind kind, std::uint32_t group,
                                         double* sums) {
-  for (auto lane = static_cast<int>(thread_index()); lane < group_lanes; lane += block_threads) {
+  for (auto column = static_cast<int>(thread_index()); column < group_columns; column += block_threads) {
     double sum = 0;
-    for_blocks_of(plan, lane, [&](const NormBlock& block, const NormBlockResult& result) {
+    for_blocks_of(plan, column, [&](const NormBlock& block, const NormBlockResult& result) {
       if (block.group == group && block.counted != 0) sum = numerics::combine(kind, sum, result.value);
     });
-    sums[lane] = sum;
+    sums[column] = sum;
   }
   fold_block(sums, [kind](double a, double b) { return numerics::combine(kind, a, b); });
 }
 
 /// 1 + the first parameter with an element that is not finite, or 0.
 FOLDSTEP_DEVICE void find_first_non_finite(const DeviceNormPlan& plan, double* firsts) {
-  for (auto lane = static_cast<int>(thread_index()); lane < group_lanes; lane += block_threads) {
+  for (auto column = static_cast<int>(thread_index()); column < group_columns; column += block_threads) {
     double first = 0;
-    for_blocks_of(plan, lane, [&](const NormBlock& block, const NormBlockResult& result) {
+    for_blocks_of(plan, column, [&](const NormBlock& block, const NormBlockResult& result) {
       const double parameter = block.parameter + 1.0;
       if (result.finite == 0 && (first == 0 || parameter < first)) first = parameter;
     });
-    firsts[lane] = first;
+    firsts[column] = first;
   }
   fold_block(firsts, [](double a, double b) { return a == 0 || (b != 0 && b < a) ? b : a; });
 }
@@ -227,7 +228,7 @@ FOLDSTEP_DEVICE void find_first_non_finite(const DeviceNormPlan& plan, double* f
 FOLDSTEP_KERNEL(block_threads, resident_blocks)
 norm_groups_kernel(DeviceNormPlan plan, NormKind kind, double* partials, const Status* status) {
   if (block_has_failed(status)) return;
-  FOLDSTEP_SHARED(double, values, group_lanes);
+  FOLDSTEP_SHARED(double, values, group_columns);
   for (std::uint32_t group = block_index(); group <= plan.groups; group += block_count()) {
     if (group < plan.groups) {
       find_group_partial(plan, kind, group, values);

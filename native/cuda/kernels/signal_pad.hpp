@@ -5,7 +5,7 @@
 #include <type_traits>
 
 #include "runtime/descriptor.hpp"
-#include "runtime/fold_checks.hpp"
+#include "runtime/fold.hpp"
 
 /// The words by which ranks meet in device memory. A rank writes into its peers' pads and waits on its own,
 /// so that nobody polls over the link. Each word has one writer.

@@ -45,7 +45,7 @@ std::shared_ptr<DeviceMemory> DeviceMemory::allocate(std::shared_ptr<Context> co
                                          [context, free = std::move(free)](std::byte* block) {
                                            Context::free_later(context, [block, free] { free(block); });
                                          });
-  context->courier.zero(address, bytes);
+  context->side_stream.zero(address, bytes);
   return std::make_shared<DeviceMemory>(std::move(context), owner.get(), bytes, owner);
 }
 
@@ -61,12 +61,12 @@ std::shared_ptr<DeviceMemory> DeviceMemory::wrap(std::shared_ptr<Context> contex
 
 void DeviceMemory::read(std::size_t offset, void* target, std::size_t count) const {
   context_->use();
-  context_->courier.copy(target, address_ + offset, count);
+  context_->side_stream.copy(target, address_ + offset, count);
 }
 
 void DeviceMemory::write(std::size_t offset, const void* source, std::size_t count) {
   context_->use();
-  context_->courier.copy(address_ + offset, source, count);
+  context_->side_stream.copy(address_ + offset, source, count);
 }
 
 }  // namespace foldstep::cuda

@@ -15,8 +15,8 @@ class PinnedMemory final : public Memory {
   PinnedMemory(const PinnedMemory&) = delete;
   PinnedMemory& operator=(const PinnedMemory&) = delete;
 
-  std::byte* data() const override { return data_; }
   std::size_t bytes() const override { return bytes_; }
+  std::byte* data() const override { return data_; }
 
  private:
   std::byte* data_ = nullptr;

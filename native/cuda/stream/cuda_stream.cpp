@@ -6,39 +6,40 @@ namespace foldstep::cuda {
 
 namespace {
 
-std::shared_ptr<Lane> create_lane(std::shared_ptr<Context> context) {
+std::shared_ptr<StreamWorker> create_worker(std::shared_ptr<Context> context) {
   context->use();
-  return std::make_shared<Lane>(std::move(context));
+  return std::make_shared<StreamWorker>(std::move(context));
 }
 
 }  // namespace
 
-CudaStream::CudaStream(std::shared_ptr<Context> context) : lane_(create_lane(std::move(context))) {}
+CudaStream::CudaStream(std::shared_ptr<Context> context) : worker_(create_worker(std::move(context))) {}
 
 void CudaStream::enqueue(Task task) {
-  issuing_.enqueue([lane = lane_, task = std::make_shared<const Task>(std::move(task))](const Cancelled&) {
-    lane->context().use();
-    try {
-      (*task)(*lane);
-    } catch (...) {
-      // Some of it may have been issued.
-      lane->keep(task);
-      throw;
-    }
-    lane->keep(task);
-  });
+  issuing_.enqueue(
+      [worker = worker_, task = std::make_shared<const Task>(std::move(task))](const Cancelled&) {
+        worker->context().use();
+        try {
+          (*task)(*worker);
+        } catch (...) {
+          // Some of it may have been issued.
+          worker->keep(task);
+          throw;
+        }
+        worker->keep(task);
+      });
 }
 
 void CudaStream::notify(Callback callback) {
-  issuing_.notify([lane = lane_, callback = std::move(callback)](std::exception_ptr error) mutable {
-    lane->notify(std::move(callback), std::move(error));
+  issuing_.notify([worker = worker_, callback = std::move(callback)](std::exception_ptr error) mutable {
+    worker->notify(std::move(callback), std::move(error));
   });
 }
 
 void CudaStream::close() {
-  lane_->begin_close();
+  worker_->begin_close();
   issuing_.close();
-  lane_->end_close();
+  worker_->end_close();
 }
 
 }  // namespace foldstep::cuda

@@ -3,7 +3,7 @@
 #include <functional>
 #include <memory>
 
-#include "cuda/stream/lane.hpp"
+#include "cuda/stream/stream_worker.hpp"
 #include "runtime/stream.hpp"
 #include "runtime/task_thread.hpp"
 
@@ -15,13 +15,13 @@ class CudaStream final : public Stream {
  public:
   /// Issues an operation; throws foldstep::Error. What it holds lives until the stream has passed what it
   /// issued.
-  using Task = std::function<void(Lane&)>;
+  using Task = std::function<void(StreamWorker&)>;
 
   explicit CudaStream(std::shared_ptr<Context> context);
   ~CudaStream() override { close(); }
 
   void enqueue(Task task);
-  void* native_handle() const override { return lane_->stream(); }
+  void* native_handle() const override { return worker_->stream(); }
   void notify(Callback callback) override;
   void close() override;
 
@@ -29,7 +29,7 @@ class CudaStream final : public Stream {
   static CudaStream& of(Stream& stream) { return static_cast<CudaStream&>(stream); }
 
  private:
-  std::shared_ptr<Lane> lane_;
+  std::shared_ptr<StreamWorker> worker_;
   TaskThread issuing_;
 };
 

@@ -1,24 +1,17 @@
 #include "cuda/window/agreement.hpp"
 
-#include <algorithm>
 #include <string>
 
 namespace foldstep::cuda {
 
-void Report::fail(const Error& error) {
-  const std::string words = error.what();
-  code = static_cast<std::int32_t>(error.code());
-  std::copy_n(words.begin(), std::min(words.size(), text.size() - 1), text.begin());
-}
-
-std::vector<Report> gather(Lane& lane, CudaCommunicator& communicator, const Report& mine) {
+std::vector<Report> gather(StreamWorker& worker, CudaCommunicator& communicator, const Report& mine) {
   const auto members = static_cast<std::size_t>(communicator.size());
   std::vector<Report> all(members);
-  Backend& host = *lane.context().host;
+  Backend& host = *worker.context().host;
   const Span source{host.allocate(sizeof(Report)), 0};
   const Span target{host.allocate(members * sizeof(Report)), 0};
   source.memory->write(0, &mine, sizeof mine);
-  lane.run_on_host([&](Stream& stream) {
+  worker.run_on_host([&](Stream& stream) {
     communicator.host().all_gather(stream, source, target, sizeof(Report), DType::U8);
   });
   target.memory->read(0, all.data(), members * sizeof(Report));
@@ -35,8 +28,8 @@ void agree(const CudaCommunicator& communicator, const std::vector<Report>& all)
   }
 }
 
-std::vector<Report> exchange(Lane& lane, CudaCommunicator& communicator, const Report& mine) {
-  std::vector<Report> all = gather(lane, communicator, mine);
+std::vector<Report> exchange(StreamWorker& worker, CudaCommunicator& communicator, const Report& mine) {
+  std::vector<Report> all = gather(worker, communicator, mine);
   agree(communicator, all);
   return all;
 }

@@ -19,8 +19,8 @@ using Slabs = std::vector<std::shared_ptr<PeerSlab>>;
 /// Brings the members' slabs into each other's reach. Whatever fails on one is thrown by all, as Agreed.
 class Builder {
  public:
-  Builder(Lane& lane, CudaCommunicator& communicator, std::size_t bytes)
-      : lane_(lane), communicator_(communicator), bytes_(bytes) {}
+  Builder(StreamWorker& worker, CudaCommunicator& communicator, std::size_t bytes)
+      : worker_(worker), communicator_(communicator), bytes_(bytes) {}
 
   /// Over CUDA IPC, or else over NCCL.
   Slabs build() const {
@@ -33,17 +33,17 @@ class Builder {
   }
 
  private:
-  std::vector<Report> gather(const Report& mine) const { return cuda::gather(lane_, communicator_, mine); }
+  std::vector<Report> gather(const Report& mine) const { return cuda::gather(worker_, communicator_, mine); }
   std::vector<Report> exchange(const Report& mine) const {
-    return cuda::exchange(lane_, communicator_, mine);
+    return cuda::exchange(worker_, communicator_, mine);
   }
 
   Slabs over_ipc() const {
-    const std::shared_ptr<Context>& context = lane_.shared_context();
+    const std::shared_ptr<Context>& context = worker_.shared_context();
     Slabs slabs(members());
     const std::shared_ptr<PeerSlab>& own = slabs[self()];
     // Others map it as soon as they know of it, also if this rank then fails to hear from them.
-    const std::vector<Report> made = gather(report_of([&](Report& report) {
+    const std::vector<Report> made = gather(report_of<Report>([&](Report& report) {
       slabs[self()] = PeerSlab::create(context, bytes_);
       own->lend(others());
       report.address = own->address();
@@ -52,7 +52,7 @@ class Builder {
     if (own) own->lend(0);
     agree(communicator_, made);
     own->lend(others());
-    const std::vector<Report> mapped = gather(report_of([&](Report& report) {
+    const std::vector<Report> mapped = gather(report_of<Report>([&](Report& report) {
       for (std::size_t i = 0; i < members(); ++i) {
         if (i == self()) continue;
         slabs[i] = PeerSlab::open(context, made[i].address, communicator_.rank());
@@ -79,16 +79,16 @@ class Builder {
   }
 
   Slabs over_nccl() const {
-    const std::shared_ptr<Context>& context = lane_.shared_context();
+    const std::shared_ptr<Context>& context = worker_.shared_context();
     std::shared_ptr<SymmetricMemory> memory;
     Slabs slabs(members());
     // Before others reach it.
-    exchange(report_of([&](Report&) {
+    exchange(report_of<Report>([&](Report&) {
       memory = create_symmetric_memory(context, PeerSlab::header_bytes + bytes_);
       slabs[self()] = PeerSlab::create_in(*context, {memory, memory->data()});
     }));
-    exchange(report_of([&](Report&) {
-      const std::vector<std::byte*> places = memory->share(lane_, communicator_.host());
+    exchange(report_of<Report>([&](Report&) {
+      const std::vector<std::byte*> places = memory->share(worker_, communicator_.host());
       for (std::size_t i = 0; i < members(); ++i) {
         // This rank's window maps the others' memory too.
         if (i != self()) slabs[i] = std::make_shared<PeerSlab>(std::shared_ptr<std::byte>(memory, places[i]));
@@ -101,11 +101,11 @@ class Builder {
   void prove(const Slabs& slabs) const {
     // Each exchange ends when every member has come: what all have written, all can verify.
     std::optional<Probe> probe;
-    exchange(report_of([&](Report&) {
-      probe.emplace(lane_, communicator_, slabs);
+    exchange(report_of<Report>([&](Report&) {
+      probe.emplace(worker_, communicator_, slabs);
       probe->write();
     }));
-    exchange(report_of([&](Report&) { probe->verify(); }));
+    exchange(report_of<Report>([&](Report&) { probe->verify(); }));
   }
 
   std::size_t members() const { return communicator_.world_ranks().size(); }
@@ -127,7 +127,7 @@ class Builder {
     return places;
   }
 
-  Lane& lane_;
+  StreamWorker& worker_;
   CudaCommunicator& communicator_;
   std::size_t bytes_;
 };
@@ -141,9 +141,9 @@ Error with_advice(const Error& error) {
 
 }  // namespace
 
-std::shared_ptr<CudaWindow> CudaWindow::create(Lane& lane, CudaCommunicator& communicator,
+std::shared_ptr<CudaWindow> CudaWindow::create(StreamWorker& worker, CudaCommunicator& communicator,
                                                std::size_t bytes) {
-  const std::shared_ptr<Context>& context = lane.shared_context();
+  const std::shared_ptr<Context>& context = worker.shared_context();
   const std::vector<int>& ranks = communicator.world_ranks();
   if (ranks.size() > max_members) {
     throw Error(Code::PathUnavailable, "a window has at most " + std::to_string(max_members) +
@@ -159,9 +159,9 @@ std::shared_ptr<CudaWindow> CudaWindow::create(Lane& lane, CudaCommunicator& com
 
   Slabs slabs;
   std::optional<Error> refused;
-  communicator.operate(lane, announce("create-window", bytes), [&] {
+  communicator.operate(worker, announce("create-window", bytes), [&] {
     try {
-      slabs = Builder(lane, communicator, bytes).build();
+      slabs = Builder(worker, communicator, bytes).build();
     } catch (const Agreed& agreed) {
       refused = with_advice(agreed.error);
     }

@@ -5,11 +5,35 @@
 #include <string>
 #include <utility>
 
-#include "cuda/stream/patient_lock.hpp"
-#include "cuda/window/departures.hpp"
-#include "cuda/window/window_encounter.hpp"
+#include "cuda/stream/closing_lock.hpp"
+#include "cuda/window/window_meeting.hpp"
+#include "cuda/window/window_registry.hpp"
 
 namespace foldstep::cuda {
+
+/// One operation of a group of ranks, from the moment that all are about to do the same. It only enqueues:
+/// what members tell each other is known on the device alone.
+class CudaWindow::Turn final : public Peers {
+ public:
+  Turn(CudaWindow& window, StreamWorker& worker, int channel, const std::vector<int>& members,
+       const Descriptor& mine);
+
+  Place data_of(int member, Range bytes) const override;
+  Place accumulator_of(int member, Range bytes) const override;
+  void barrier() override { meet(false); }
+  void meet(bool announces);
+
+ private:
+  Place place_of(int member, std::size_t bytes, std::uint64_t Descriptor::*offset) const;
+
+  CudaWindow& window_;
+  StreamWorker& worker_;
+  int channel_;
+  const std::vector<int>& members_;
+  Descriptor mine_;
+  int self_ = 0;
+  std::uint32_t ticket_ = 0;
+};
 
 CudaWindow::CudaWindow(std::shared_ptr<Context> context, std::vector<std::shared_ptr<PeerSlab>> slabs,
                        std::vector<int> world_ranks, int self, std::size_t bytes)
@@ -19,11 +43,11 @@ CudaWindow::CudaWindow(std::shared_ptr<Context> context, std::vector<std::shared
       self_(self) {
   const std::shared_ptr<PeerSlab>& own = slabs_[static_cast<std::size_t>(self_)];
   slab_ = std::make_shared<DeviceMemory>(context_, own->data(), bytes, own);
-  Departures::get().add(*this);
+  WindowRegistry::get().add(*this);
 }
 
 CudaWindow::~CudaWindow() {
-  Departures::get().remove(*this);
+  WindowRegistry::get().remove(*this);
   leave();
 }
 
@@ -35,23 +59,23 @@ void CudaWindow::leave() {
   tell_peers(*failure_);
 }
 
-void CudaWindow::take_turn(Lane& lane, int channel, const std::vector<int>& members, Descriptor mine,
-                           const std::function<void(Turn&)>& body) {
+void CudaWindow::take_turn(StreamWorker& worker, int channel, const std::vector<int>& members,
+                           Descriptor mine, const std::function<void(Peers&)>& body) {
   Channel& local = channels_[static_cast<std::size_t>(channel)];
-  const auto lock = lock_patiently(local.mutex, lane);
+  const auto lock = lock_unless_closing(local.mutex, worker);
   rethrow_failure();
   mine.sequence = ++local.sequence;
   try {
-    lane.keep(shared_from_this());
+    worker.keep(shared_from_this());
     if (local.last) {
-      local.last->hold_back(lane.stream());
+      local.last->hold_back(worker.stream());
     } else {
       local.last.emplace();
     }
-    Turn turn(*this, lane, channel, members, mine);
+    Turn turn(*this, worker, channel, members, mine);
     turn.meet(true);
     body(turn);
-    local.last->record(lane.stream());
+    local.last->record(worker.stream());
   } catch (const Error& error) {
     fail(error);
     throw;
@@ -80,7 +104,7 @@ void CudaWindow::cancel(const Error& error) {
     context_->use();
     const std::uint32_t cancelled = 1;
     SignalPad* const pad = slabs_[static_cast<std::size_t>(self_)]->pad();
-    context_->courier.copy(&pad->cancelled, &cancelled, sizeof cancelled);
+    context_->side_stream.copy(&pad->cancelled, &cancelled, sizeof cancelled);
   } catch (const Error&) {
     // The device has failed: nothing waits any more.
   }
@@ -99,24 +123,20 @@ void CudaWindow::tell_peers(const Error& error) {
     for (std::size_t member = 0; member < slabs_.size(); ++member) {
       if (static_cast<int>(member) == self_) continue;
       Abort& told = slabs_[member]->pad()->aborts[self_];
-      context_->courier.copy(&told.peer, &abort.peer, sizeof abort.peer);
-      context_->courier.copy(&told.reason, &abort.reason, sizeof abort.reason);
+      context_->side_stream.copy(&told.peer, &abort.peer, sizeof abort.peer);
+      context_->side_stream.copy(&told.reason, &abort.reason, sizeof abort.reason);
     }
   } catch (const Error&) {
     // The device has failed: the peers find out at their deadline.
   }
 }
 
-CudaWindow::Turn::Turn(CudaWindow& window, Lane& lane, int channel, const std::vector<int>& members,
+CudaWindow::Turn::Turn(CudaWindow& window, StreamWorker& worker, int channel, const std::vector<int>& members,
                        const Descriptor& mine)
-    : window_(window), lane_(lane), channel_(channel), members_(members), mine_(mine) {
+    : window_(window), worker_(worker), channel_(channel), members_(members), mine_(mine) {
   self_ = static_cast<int>(std::find(members.begin(), members.end(), window.self_) - members.begin());
   ticket_ =
-      lane.ticket_for(std::make_shared<WindowEncounter>(window.shared_from_this(), members, self_, mine));
-}
-
-void CudaWindow::Turn::barrier() {
-  meet(false);
+      worker.meetings().add(std::make_shared<WindowMeeting>(window.shared_from_this(), members, self_, mine));
 }
 
 void CudaWindow::Turn::meet(bool announces) {
@@ -134,16 +154,16 @@ void CudaWindow::Turn::meet(bool announces) {
   meeting.deadline_nanoseconds =
       static_cast<std::uint64_t>(std::chrono::nanoseconds(window_.context_->deadline).count());
   meeting.ticket = ticket_;
-  meeting.status = lane_.status();
-  cuda::meet(lane_.launch(), meeting);
+  meeting.status = worker_.status();
+  cuda::meet(worker_.launch(), meeting);
 }
 
-Place CudaWindow::Turn::data_of(int member, std::size_t bytes) const {
-  return place_of(member, bytes, &Descriptor::data_offset);
+Place CudaWindow::Turn::data_of(int member, Range bytes) const {
+  return place_of(member, bytes.begin, &Descriptor::data_offset);
 }
 
-Place CudaWindow::Turn::accumulator_of(int member, std::size_t bytes) const {
-  return place_of(member, bytes, &Descriptor::accumulator_offset);
+Place CudaWindow::Turn::accumulator_of(int member, Range bytes) const {
+  return place_of(member, bytes.begin, &Descriptor::accumulator_offset);
 }
 
 Place CudaWindow::Turn::place_of(int member, std::size_t bytes, std::uint64_t Descriptor::*offset) const {

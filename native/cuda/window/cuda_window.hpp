@@ -13,9 +13,10 @@
 #include "cuda/context.hpp"
 #include "cuda/kernels/kernels.hpp"
 #include "cuda/stream/event.hpp"
-#include "cuda/stream/lane.hpp"
+#include "cuda/stream/stream_worker.hpp"
 #include "cuda/window/peer_slab.hpp"
 #include "runtime/error.hpp"
+#include "runtime/fold_operations.hpp"
 #include "runtime/peer_window.hpp"
 
 namespace foldstep::cuda {
@@ -25,37 +26,10 @@ namespace foldstep::cuda {
 /// this rank are told. Always owned by a shared_ptr.
 class CudaWindow final : public PeerWindow, public std::enable_shared_from_this<CudaWindow> {
  public:
-  /// One operation of a group of ranks, from the moment that all are about to do the same. It only enqueues:
-  /// what members tell each other is known on the device alone.
-  class Turn {
-   public:
-    /// Nothing behind it runs before every member has come here. What they wrote before is seen after.
-    void barrier();
-    /// Byte 0 of what `member` announced as its data, or as its accumulator, and `bytes` on. Counted in the
-    /// group.
-    Place data_of(int member, std::size_t bytes) const;
-    Place accumulator_of(int member, std::size_t bytes) const;
-    Lane& lane() const { return lane_; }
-
-   private:
-    friend class CudaWindow;
-    Turn(CudaWindow& window, Lane& lane, int channel, const std::vector<int>& members,
-         const Descriptor& mine);
-    void meet(bool announces);
-    Place place_of(int member, std::size_t bytes, std::uint64_t Descriptor::*offset) const;
-
-    CudaWindow& window_;
-    Lane& lane_;
-    int channel_;
-    const std::vector<int>& members_;
-    Descriptor mine_;
-    int self_ = 0;
-    std::uint32_t ticket_ = 0;
-  };
-
   /// On an issuing thread; collective. If one member fails, every member throws that member's error. Errors:
   /// Code::OutOfMemory, PathUnavailable, and those of the communicator.
-  static std::shared_ptr<CudaWindow> create(Lane& lane, CudaCommunicator& communicator, std::size_t bytes);
+  static std::shared_ptr<CudaWindow> create(StreamWorker& worker, CudaCommunicator& communicator,
+                                            std::size_t bytes);
   CudaWindow(std::shared_ptr<Context> context, std::vector<std::shared_ptr<PeerSlab>> slabs,
              std::vector<int> world_ranks, int self, std::size_t bytes);
   /// Peers that wait for this rank from now on are told that it has gone.
@@ -68,9 +42,9 @@ class CudaWindow final : public PeerWindow, public std::enable_shared_from_this<
 
   /// On an issuing thread: runs `body` behind a meeting in which all `members` (places in the window, this
   /// rank among them) announce the same on `channel`. `mine.sequence` is filled in. Errors of the meeting
-  /// come through the lane's status; those thrown here are of issuing, and of an earlier turn.
-  void take_turn(Lane& lane, int channel, const std::vector<int>& members, Descriptor mine,
-                 const std::function<void(Turn&)>& body);
+  /// come through the worker's status; those thrown here are of issuing, and of an earlier turn.
+  void take_turn(StreamWorker& worker, int channel, const std::vector<int>& members, Descriptor mine,
+                 const std::function<void(Peers&)>& body);
 
   /// Nobody meets here any more; peers are told. Gives the first failure.
   Error fail(const Error& error);
@@ -84,7 +58,8 @@ class CudaWindow final : public PeerWindow, public std::enable_shared_from_this<
     std::uint64_t sequence = 0;
     std::optional<Event> last;  ///< the end of the last turn
   };
-  friend class Departures;
+  friend class WindowRegistry;
+  class Turn;
 
   void rethrow_failure();
   void leave();

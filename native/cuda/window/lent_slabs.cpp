@@ -15,11 +15,11 @@ namespace {
 static_assert(max_members <= 64, "a place is a bit of Places");
 
 /// Those of `borrowers` that have not said in the pad that they are done.
-Places remaining(Courier& courier, const std::byte* block, Places borrowers) {
+Places remaining(SideStream& side_stream, const std::byte* block, Places borrowers) {
   if (borrowers == 0) return 0;
   std::array<std::uint32_t, max_members> closed{};
   try {
-    courier.copy(closed.data(), reinterpret_cast<const SignalPad*>(block)->closed, sizeof closed);
+    side_stream.copy(closed.data(), reinterpret_cast<const SignalPad*>(block)->closed, sizeof closed);
   } catch (const Error&) {
     // The device has failed: nothing is known of them.
     return borrowers;
@@ -37,12 +37,12 @@ void LentSlabs::add(std::byte* block, Places borrowers) {
   slabs_.push_back({block, borrowers});
 }
 
-void LentSlabs::sweep(Courier& courier) {
+void LentSlabs::sweep(SideStream& side_stream) {
   std::vector<std::byte*> returned;
   {
     const std::lock_guard lock(mutex_);
     for (Slab& slab : slabs_) {
-      slab.borrowers = remaining(courier, slab.block, slab.borrowers);
+      slab.borrowers = remaining(side_stream, slab.block, slab.borrowers);
       if (slab.borrowers == 0) returned.push_back(slab.block);
     }
     std::erase_if(slabs_, [](const Slab& slab) { return slab.borrowers == 0; });

@@ -5,7 +5,7 @@
 #include <mutex>
 #include <vector>
 
-#include "cuda/courier.hpp"
+#include "cuda/side_stream.hpp"
 
 namespace foldstep::cuda {
 
@@ -21,7 +21,7 @@ class LentSlabs {
   /// it is done.
   void add(std::byte* block, Places borrowers);
   /// Frees what nobody borrows any more. It may wait for running kernels, as cudaFree does.
-  void sweep(Courier& courier);
+  void sweep(SideStream& side_stream);
   bool empty() const;
 
  private:

@@ -25,10 +25,10 @@ const PeerSlab::Process& this_process() {
 }
 
 /// Tells the owner of `slab` that this rank touches it no more.
-void give_back(Courier& courier, std::byte* slab, int self) {
+void give_back(SideStream& side_stream, std::byte* slab, int self) {
   try {
     const std::uint32_t closed = 1;
-    courier.copy(&reinterpret_cast<SignalPad*>(slab)->closed[self], &closed, sizeof closed);
+    side_stream.copy(&reinterpret_cast<SignalPad*>(slab)->closed[self], &closed, sizeof closed);
   } catch (const Error&) {
     // The device has failed: the owner keeps the memory.
   }
@@ -49,7 +49,7 @@ std::shared_ptr<PeerSlab> PeerSlab::create(const std::shared_ptr<Context>& conte
 
 std::shared_ptr<PeerSlab> PeerSlab::create_in(Context& context, std::shared_ptr<std::byte> block) {
   const auto fresh = std::make_unique<SignalPad>();
-  context.courier.copy(block.get(), fresh.get(), sizeof(SignalPad));
+  context.side_stream.copy(block.get(), fresh.get(), sizeof(SignalPad));
   return std::make_shared<PeerSlab>(std::move(block));
 }
 
@@ -63,8 +63,8 @@ std::shared_ptr<PeerSlab> PeerSlab::open(const std::shared_ptr<Context>& context
     if (result != cudaSuccess) refuse(result, "this rank's device cannot map another rank's memory");
   }
   const auto close = [context, self, mapped](std::byte* slab) {
-    Context::free_later(context, [&courier = context->courier, self, mapped, slab] {
-      give_back(courier, slab, self);
+    Context::free_later(context, [&side_stream = context->side_stream, self, mapped, slab] {
+      give_back(side_stream, slab, self);
       if (mapped) cudaIpcCloseMemHandle(slab);
     });
   };

@@ -16,34 +16,35 @@ std::uint32_t proof(int from, int to) {
 
 }  // namespace
 
-Probe::Probe(Lane& lane, const CudaCommunicator& communicator,
+Probe::Probe(StreamWorker& worker, const CudaCommunicator& communicator,
              const std::vector<std::shared_ptr<PeerSlab>>& slabs)
-    : lane_(lane),
+    : worker_(worker),
       communicator_(communicator),
       slabs_(slabs),
       self_(communicator.rank()),
-      words_(DeviceMemory::allocate(lane.shared_context(), slabs.size() * sizeof(std::uint32_t))) {}
+      words_(DeviceMemory::allocate(worker.shared_context(), slabs.size() * sizeof(std::uint32_t))) {}
 
 void Probe::write() {
   std::vector<std::uint32_t> proofs(slabs_.size());
   for (int m = 0; m < count(); ++m) proofs[static_cast<std::size_t>(m)] = proof(self_, m);
   words_->write(0, proofs.data(), proofs.size() * sizeof(std::uint32_t));
   for (int m = 0; m < count(); ++m) {
-    copy(lane_.launch(), {word(m)}, &pad_of(m)->probe[self_], sizeof(std::uint32_t));
+    copy(worker_.launch(), {word(m)}, &pad_of(m)->probe[self_], sizeof(std::uint32_t));
   }
-  lane_.finish();
+  worker_.finish();
 }
 
 void Probe::verify() {
   std::vector<std::uint32_t> found(slabs_.size());
-  lane_.context().courier.copy(found.data(), pad_of(self_)->probe, found.size() * sizeof(std::uint32_t));
+  worker_.context().side_stream.copy(found.data(), pad_of(self_)->probe,
+                                     found.size() * sizeof(std::uint32_t));
   for (int m = 0; m < count(); ++m)
     require(found[static_cast<std::size_t>(m)] == proof(m, self_), m, "written by");
   for (int m = 0; m < count(); ++m) {
-    copy(lane_.launch(), {reinterpret_cast<std::byte*>(&pad_of(m)->probe[self_])}, word(m),
+    copy(worker_.launch(), {reinterpret_cast<std::byte*>(&pad_of(m)->probe[self_])}, word(m),
          sizeof(std::uint32_t));
   }
-  lane_.finish();
+  worker_.finish();
   words_->read(0, found.data(), found.size() * sizeof(std::uint32_t));
   for (int m = 0; m < count(); ++m)
     require(found[static_cast<std::size_t>(m)] == proof(self_, m), m, "read from");

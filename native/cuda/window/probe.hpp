@@ -6,7 +6,7 @@
 
 #include "cuda/comm/cuda_communicator.hpp"
 #include "cuda/memory/device_memory.hpp"
-#include "cuda/stream/lane.hpp"
+#include "cuda/stream/stream_worker.hpp"
 #include "cuda/window/peer_slab.hpp"
 
 namespace foldstep::cuda {
@@ -15,7 +15,7 @@ namespace foldstep::cuda {
 /// there, and so does a kernel of the one that reads it back.
 class Probe {
  public:
-  Probe(Lane& lane, const CudaCommunicator& communicator,
+  Probe(StreamWorker& worker, const CudaCommunicator& communicator,
         const std::vector<std::shared_ptr<PeerSlab>>& slabs);
 
   void write();
@@ -30,7 +30,7 @@ class Probe {
   }
   void require(bool right, int member, const char* how) const;
 
-  Lane& lane_;
+  StreamWorker& worker_;
   const CudaCommunicator& communicator_;
   const std::vector<std::shared_ptr<PeerSlab>>& slabs_;
   int self_;

@@ -1,4 +1,4 @@
-import { init } from '#lib/device/device.js';
+import { init } from '#lib/device/init.js';
 import { FoldstepError } from '#lib/errors.js';
 
 // A rank that joins with the options given as JSON, sums over the world and accumulates in a window; prints what came, or
@@ -17,7 +17,8 @@ try {
   const accumulator = window.buffer.view('float32', 32, 2);
   gradient.write(Float32Array.of(1, 1 + device.rank));
   await world.barrier();
-  device.accumulate({ communicator: world, window }, { path: 'direct', gradient, accumulator });
+  const team = { communicator: world, window };
+  device.prepareAccumulate({ team, path: 'direct', gradient, accumulator }).enqueueOnce();
   await device.stream.synchronize();
   const { collectives } = device.describe();
   tell({ rank: device.rank, sum: view.read()[0], accumulated: [...accumulator.read()], collectives });

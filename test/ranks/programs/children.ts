@@ -2,7 +2,7 @@
 import { fork, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { init } from '#lib/device/device.js';
+import { init } from '#lib/device/init.js';
 import type { FoldstepError } from '#lib/errors.js';
 
 const file = fileURLToPath(import.meta.url);

@@ -1,5 +1,6 @@
 // Rank 1 leaves, well and without a word, where rank 0 still counts on it.
-import { type DeviceKind, init } from '#lib/device/device.js';
+import type { DeviceKind } from '#lib/device/device.js';
+import { init } from '#lib/device/init.js';
 import { fold, microbatches } from '../../support/fold.js';
 
 const device = await init({ device: (process.env['FOLDSTEP_TEST_DEVICE'] ?? 'cpu') as DeviceKind });

@@ -1,5 +1,5 @@
 // Rank 1 exits with the code of the first argument while rank 0 waits for it.
-import { init } from '#lib/device/device.js';
+import { init } from '#lib/device/init.js';
 
 const device = await init();
 await device.world.barrier();

@@ -1,6 +1,6 @@
 // Rank 0 ends well, and rank 1 does not. Rank 1 prints which share of a core rank 0 takes while it waits.
 import { readFileSync } from 'node:fs';
-import { init } from '#lib/device/device.js';
+import { init } from '#lib/device/init.js';
 
 const device = await init({ deadlineMs: 1500, exitTimeoutMs: 1000 });
 const pids = device.allocate(8 * (device.size + 1));

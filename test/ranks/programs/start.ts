@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { init } from '#lib/device/device.js';
+import { init } from '#lib/device/init.js';
 import type { FoldstepError } from '#lib/errors.js';
 
 const [way, folder] = process.argv.slice(2) as [string, string];

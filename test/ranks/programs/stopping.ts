@@ -1,5 +1,5 @@
 // Rank 1 is stopped in the middle of what the first argument names, which all ranks do over and over.
-import { init } from '#lib/device/device.js';
+import { init } from '#lib/device/init.js';
 import { fold, microbatches } from '../../support/fold.js';
 
 const device = await init({ deadlineMs: 1500, threads: 1 });

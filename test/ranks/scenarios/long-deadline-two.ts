@@ -19,7 +19,8 @@ export async function aPassInAWindow(device: Device) {
   const data = window.buffer.view('float32');
   data.array.fill(device.rank + 1);
   await late(device);
-  device.reduce({ communicator: device.world, window }, { path: 'owner', data });
+  const team = { communicator: device.world, window };
+  device.prepareReduce({ team, path: 'owner', data }).enqueueOnce();
   await device.stream.synchronize();
   return [...data.array];
 }

@@ -23,10 +23,8 @@ export async function peaks(device: Device) {
         accumulator.write(new Float32Array(elements));
         await world.barrier();
         device.temporaries.resetPeak();
-        device.accumulate(
-          { communicator: world, window },
-          { path, gradient, accumulator, scale: 0.5, mirror },
-        );
+        const team = { communicator: world, window };
+        device.prepareAccumulate({ team, path, gradient, accumulator, scale: 0.5, mirror }).enqueueOnce();
         await device.stream.synchronize();
         results.push({
           path,

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { fromBFloat16, toBFloat16 } from '#lib/device/bfloat16.js';
-import { init } from '#lib/device/device.js';
+import { init } from '#lib/device/init.js';
 
 describe('BF16 in TypeScript', () => {
   const rounded = (...values: number[]) => [...toBFloat16(Float32Array.from(values))];

@@ -1,6 +1,8 @@
 import { expect } from 'chai';
-import { type Device, init } from '#lib/device/device.js';
+import type { Device } from '#lib/device/device.js';
 import type { DType } from '#lib/device/dtype.js';
+import { init } from '#lib/device/init.js';
+import { sgd } from '#lib/update/sgd.js';
 import { refusal } from './support.js';
 
 describe('a device alone', () => {
@@ -129,9 +131,10 @@ describe('a device alone', () => {
     const accumulator = buffer.view('float32', 16, 4);
     gradient.array.fill(0x4000);
     const team = { communicator: device.world };
-    device.accumulate(team, { path: 'direct', gradient, accumulator, scale: 0.5, mirror: true });
-    device.reduce(team, { path: 'exchange', data: accumulator, scale: 3 });
-    device.gather(team, { path: 'direct', data: accumulator });
+    const half = { team, path: 'direct', gradient, accumulator, scale: 0.5, mirror: true } as const;
+    device.prepareAccumulate(half).enqueueOnce();
+    device.prepareReduce({ team, path: 'exchange', data: accumulator, scale: 3 }).enqueueOnce();
+    device.prepareGather({ team, path: 'direct', data: accumulator }).enqueueOnce();
     await device.stream.synchronize();
     expect([...accumulator.array]).to.deep.equal([3, 3, 3, 3]);
     expect([...gradient.array]).to.deep.equal([0x3f80, 0x3f80, 0x3f80, 0x3f80]);
@@ -143,7 +146,7 @@ describe('a device alone', () => {
     const accumulator = buffer.view('float32', 16, 4);
     const team = { communicator: device.world };
     const fold = (request: object) => () =>
-      device.accumulate(team, { path: 'direct', gradient, accumulator, ...request });
+      device.prepareAccumulate({ team, path: 'direct', gradient, accumulator, ...request });
     await refusal('INVALID_DTYPE', fold({ gradient: buffer.view('int32') }));
     await refusal('INVALID_DTYPE', fold({ accumulator: gradient }));
     await refusal('INVALID_LENGTH', fold({ accumulator: accumulator.subview(0, 3) }));
@@ -156,13 +159,10 @@ describe('a device alone', () => {
   });
 
   it('takes a norm and a step', async () => {
-    const plan = device.createNormPlan(
-      [
-        { offset: 0, length: 2, group: 0, parameter: 0, counted: true },
-        { offset: 2, length: 1, group: 1, parameter: 1, counted: true },
-      ],
-      2,
-    );
+    const segments = [
+      { offset: 0, length: 2, group: 0, parameter: 0, counted: true },
+      { offset: 2, length: 1, group: 1, parameter: 1, counted: true },
+    ];
     const places = device.normScalars(2);
     using floats = device.allocate(64);
     using doubles = device.allocate(8 * (1 + places.partialsLength + places.length));
@@ -176,31 +176,34 @@ describe('a device alone', () => {
     accumulator.array.set([3, 4, 12]);
     master.array.fill(1);
 
+    const common = { segments, groups: 2, arena: accumulator, partials } as const;
+    const finish = { groups: 2, ranks: 1, gathered: partials, scalars } as const;
     for (const kind of ['infinity', 'power'] as const) {
-      device.normPartials(plan, kind, 3, accumulator, scale, partials);
-      if (kind === 'infinity') device.powerScale(partials, 2, 1, scale);
+      device.prepareNormPartials({ ...common, kind, p: 3, powerScale: scale }).enqueueOnce();
+      if (kind === 'power') break;
+      device.preparePowerScale({ groups: 2, ranks: 1, gathered: partials, scale }).enqueueOnce();
     }
-    device.finishNorm({ kind: 'power', p: 3, groups: 2, ranks: 1, maxNorm: 0 }, partials, scale, scalars);
+    device.prepareFinishNorm({ ...finish, kind: 'power', p: 3, maxNorm: 0, powerScale: scale }).enqueueOnce();
     await device.stream.synchronize();
     expect(scalars.array[places.norm]).to.be.closeTo(Math.cbrt(27 + 64 + 1728), 1e-12);
 
-    device.normPartials(plan, 'two', 2, accumulator, null, partials);
-    device.finishNorm({ kind: 'two', p: 2, groups: 2, ranks: 1, maxNorm: 6.5 }, partials, null, scalars);
-    const update = device.createUpdatePlan(
-      [
+    using norm = device.prepareNormPartials({ ...common, kind: 'two', p: 2 });
+    norm.enqueue();
+    device.prepareFinishNorm({ ...finish, kind: 'two', p: 2, maxNorm: 6.5 }).enqueueOnce();
+    using update = device.prepareUpdate({
+      settings: sgd({ lr: 1 }).settings,
+      segments: [
         { master: 0, accumulator: 0, weight: 0, length: 2, group: 0 },
         { master: 2, accumulator: 2, weight: 2, length: 1, group: 1 },
       ],
-      [],
-      2,
-    );
-    const settings = { rule: 'sgd', learningRate: 1, weightDecay: 0, momentum: 0, nesterov: false } as const;
-    device.update(
-      update,
-      { ...settings, beta1: 0, beta2: 0, epsilon: 0, step: 1 },
-      { master, accumulator, weight },
+      clears: [],
+      groups: 2,
+      master,
+      accumulator,
+      weight,
       scalars,
-    );
+    });
+    update.enqueue(device.stream, 1, 1);
     await device.stream.synchronize();
     expect(scalars.array[places.norm]).to.equal(13);
     expect(scalars.array[places.groupNorm(0)]).to.equal(5);
@@ -211,17 +214,14 @@ describe('a device alone', () => {
     expect([...accumulator.array]).to.deep.equal([0, 0, 0]);
     expect(weight.array[2]).to.equal(0xc0a0);
 
-    await refusal('INVALID_LENGTH', () =>
-      device.normPartials(plan, 'two', 2, accumulator.subview(0, 2), null, partials),
-    );
-    await refusal('INVALID_LENGTH', () => device.normPartials(plan, 'two', 2, accumulator, null, scale));
-    await refusal('INVALID_ARGUMENT', () =>
-      device.normPartials(plan, 'power', 3, accumulator, null, partials),
-    );
-    await refusal('INVALID_ARGUMENT', () => device.createNormPlan([], 0));
-    plan.dispose();
-    update.dispose();
-    await refusal('DISPOSED', () => device.normPartials(plan, 'two', 2, accumulator, null, partials));
+    const prepare = (fields: object) => () =>
+      device.prepareNormPartials({ ...common, kind: 'two', p: 2, ...fields });
+    await refusal('INVALID_LENGTH', prepare({ arena: accumulator.subview(0, 2) }));
+    await refusal('INVALID_LENGTH', prepare({ partials: scale }));
+    await refusal('INVALID_ARGUMENT', prepare({ kind: 'power', p: 3 }));
+    await refusal('INVALID_ARGUMENT', prepare({ groups: 0, segments: [] }));
+    norm.dispose();
+    await refusal('DISPOSED', () => norm.enqueue());
   });
 
   it('has collectives of a world of one, and refuses those that do not fit', async () => {

@@ -1,7 +1,8 @@
 import { expect } from 'chai';
-import { init } from '#lib/device/device.js';
+import { init } from '#lib/device/init.js';
 import { FoldstepError } from '#lib/errors.js';
 import { addon } from '#lib/native/load.js';
+import type { RawOperation } from '#lib/native/types.js';
 import { refusal } from './support.js';
 
 describe('disposal', () => {
@@ -79,7 +80,7 @@ describe('disposal', () => {
 
   it('is checked natively too: wrong objects and numbers are refused, and nothing crashes', async () => {
     const native = addon();
-    const backend = native.createBackend(0, 1000, 1, 0, 1, 0);
+    const backend = native.createBackend('cpu', 1000, 1, 0, 1, 'auto');
     const stream = backend.createStream();
     const memory = backend.allocate(16);
     const anything = backend as unknown as Record<string, (...args: unknown[]) => unknown>;
@@ -112,9 +113,40 @@ describe('disposal', () => {
       expect(codeOf(() => anything['zero']!(stream, memory, wrong, 0))).to.equal('INVALID_ARGUMENT');
     }
     expect(codeOf(() => anything['zero']!(stream, memory, 0, 17))).to.equal('INVALID_LENGTH');
-    expect(codeOf(() => anything['cast']!(stream, memory, 0, 9, memory, 0, 0, 1))).to.equal(
-      'INVALID_ARGUMENT',
-    );
+    for (const wrong of ['float16', '', 0, 9, undefined, null, {}]) {
+      expect(codeOf(() => anything['cast']!(stream, memory, 0, wrong, memory, 0, 'float32', 1))).to.equal(
+        'INVALID_ARGUMENT',
+      );
+    }
+    const partials = backend.allocate(1024);
+    const span = (offset: unknown, bytes: unknown) => ({ memory, offset, bytes });
+    const spec = {
+      groups: 1,
+      ranks: 1,
+      gathered: { memory: partials, offset: 0, bytes: 1024 },
+      scale: span(0, 8),
+    };
+    const prepare = (given: unknown) => () => anything['preparePowerScale']!(given) as RawOperation;
+    for (const wrong of [undefined, null, 1, 'x', {}, stream, { ...spec, gathered: partials }]) {
+      expect(codeOf(prepare(wrong))).to.equal('INVALID_ARGUMENT');
+    }
+    for (const wrong of [span(17, 0), span(-1, 8), span(0, 0.5), span('0', 8), { offset: 0, bytes: 8 }]) {
+      expect(codeOf(prepare({ ...spec, scale: wrong }))).to.equal('INVALID_ARGUMENT');
+    }
+    // What a run lies about its length is cut off at the end of its block.
+    for (const wrong of [span(16, 8), span(9, 2 ** 40), span(0, 7)]) {
+      expect(codeOf(prepare({ ...spec, scale: wrong }))).to.equal('INVALID_LENGTH');
+    }
+    const operation = prepare(spec)();
+    for (const wrong of [undefined, {}, memory, operation]) {
+      expect(codeOf(() => operation.enqueue(wrong as never))).to.equal('INVALID_ARGUMENT');
+    }
+    for (const wrong of ['1', null, 1, {}]) {
+      expect(codeOf(() => operation.enqueue(stream, wrong as never))).to.equal('INVALID_ARGUMENT');
+    }
+    operation.release();
+    expect(codeOf(() => operation.enqueue(stream))).to.equal('DISPOSED');
+    partials.release();
     // The constructor gives an empty object, and methods do not work on others' objects.
     const Memory = memory.constructor as new () => typeof memory;
     expect(codeOf(() => new Memory().arrayBuffer(0, 0))).to.equal('DISPOSED');

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { Buffer } from '#lib/device/buffer.js';
-import { type Device, init } from '#lib/device/device.js';
+import type { Device } from '#lib/device/device.js';
+import { init } from '#lib/device/init.js';
 import { Staged } from '#lib/device/staged.js';
 import { FoldedOptimizer } from '#lib/optimizer/folded-optimizer.js';
 import { fold, write } from '../../support/fold.js';

@@ -1,7 +1,8 @@
 import { constants } from 'node:buffer';
 import { expect } from 'chai';
 import { Buffer } from '#lib/device/buffer.js';
-import { type Device, init } from '#lib/device/device.js';
+import type { Device } from '#lib/device/device.js';
+import { init } from '#lib/device/init.js';
 import { Mesh } from '#lib/mesh/mesh.js';
 import { FoldedOptimizer } from '#lib/optimizer/folded-optimizer.js';
 import { sgd } from '#lib/update/sgd.js';

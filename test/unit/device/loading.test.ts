@@ -6,7 +6,7 @@ describe('an addon that cannot be loaded', () => {
 
   it('does not keep the package from being imported; the first call says why and how to mend it', async () => {
     const body = `
-      const { init } = await import('#lib/device/device.js');
+      const { init } = await import('#lib/device/init.js');
       await init().catch(({ name, code, message }) => console.log(JSON.stringify({ name, code, message })));`;
     const { code, stdout } = await run(program(body), { FOLDSTEP_ADDON: '/nowhere/foldstep.node' });
     expect(code).to.equal(0);

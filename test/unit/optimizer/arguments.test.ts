@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { type Device, init } from '#lib/device/device.js';
+import type { Device } from '#lib/device/device.js';
+import { init } from '#lib/device/init.js';
 import { FoldstepError } from '#lib/errors.js';
 import { Mesh } from '#lib/mesh/mesh.js';
 import { FoldedOptimizer } from '#lib/optimizer/folded-optimizer.js';

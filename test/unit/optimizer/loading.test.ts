@@ -1,7 +1,8 @@
 import { createContext, runInContext } from 'node:vm';
 import { expect } from 'chai';
 import { fromBFloat16, toBFloat16 } from '#lib/device/bfloat16.js';
-import { type Device, init } from '#lib/device/device.js';
+import type { Device } from '#lib/device/device.js';
+import { init } from '#lib/device/init.js';
 import type { FoldstepErrorCode } from '#lib/errors.js';
 import type { FoldedOptimizer } from '#lib/optimizer/folded-optimizer.js';
 import { refusal } from '../device/support.js';

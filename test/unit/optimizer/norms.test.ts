@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { type Device, init } from '#lib/device/device.js';
+import type { Device } from '#lib/device/device.js';
+import { init } from '#lib/device/init.js';
 import { write } from '../../support/fold.js';
 import { refusal } from '../device/support.js';
 import { alone } from './alone.js';

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { type Device, init } from '#lib/device/device.js';
+import type { Device } from '#lib/device/device.js';
+import { init } from '#lib/device/init.js';
 import type { FoldstepError } from '#lib/errors.js';
 import { Mesh } from '#lib/mesh/mesh.js';
 import { ExpertParallel, GroupCollectives } from '#lib/parallel/index.js';

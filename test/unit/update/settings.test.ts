@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
+import type { UpdateSettings } from '#lib/device/operations/update.js';
 import { FoldstepError } from '#lib/errors.js';
 import { adam, adamw } from '#lib/update/adam.js';
 import { sgd } from '#lib/update/sgd.js';
@@ -44,7 +45,7 @@ describe('the settings of an update rule', () => {
       );
       refused(() => adamw({ lr: 1, eps }), /^eps must be a finite number of more than 0/);
     }
-    expect(adamw({ lr: 1, eps: 2 ** -149 }).settings(1, 1).epsilon).to.equal(2 ** -149);
+    expect(adamw({ lr: 1, eps: 2 ** -149 }).settings.epsilon).to.equal(2 ** -149);
   });
 
   it('refuse fractions that are 1 in FP32', () => {
@@ -60,8 +61,8 @@ describe('the settings of an update rule', () => {
       /^lr must be so small that its product with the weightDecay/,
     );
     const rule = adamw({ lr: 1, weightDecay: 1e20 });
-    refused(() => rule.settings(1, 1e20), /^learningRate must be so small/);
-    refused(() => sgd({ lr: 1 }).settings(1, 1e39), /^learningRate must be a finite number/);
+    refused(() => rule.checkLearningRate(1e20), /^learningRate must be so small/);
+    refused(() => sgd({ lr: 1 }).checkLearningRate(1e39), /^learningRate must be a finite number/);
   });
 
   it('refuse what is of another kind, whatever it is', () => {
@@ -81,13 +82,15 @@ describe('the settings of an update rule', () => {
     const any = fc.double();
     fc.assert(
       fc.property(any, any, any, any, any, (lr, weightDecay, beta1, beta2, eps) => {
-        let settings: ReturnType<ReturnType<typeof adamw>['settings']>;
+        let settings: UpdateSettings;
         try {
-          settings = adamw({ lr, weightDecay, betas: [beta1, beta2], eps }).settings(1, lr);
+          const rule = adamw({ lr, weightDecay, betas: [beta1, beta2], eps });
+          rule.checkLearningRate(lr);
+          settings = rule.settings;
         } catch (error) {
           return error instanceof FoldstepError && error.code === 'INVALID_ARGUMENT';
         }
-        const rounded = [settings.learningRate, settings.weightDecay, lr * weightDecay].map(Math.fround);
+        const rounded = [lr, settings.weightDecay, lr * weightDecay].map(Math.fround);
         const fractions = [settings.beta1, settings.beta2].map(Math.fround);
         return (
           rounded.every((value) => value >= 0 && value < Number.POSITIVE_INFINITY) &&

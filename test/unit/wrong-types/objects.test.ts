@@ -7,7 +7,6 @@ import {
   FoldstepError,
   fromBFloat16,
   Mesh,
-  type NormPlan,
   Parameter,
   sgd,
   toBFloat16,
@@ -17,7 +16,7 @@ import { GroupCollectives } from '#lib/parallel/index.js';
 import { gettersOf } from './surface.js';
 import { makersOf } from './table.js';
 import { WRONG_VALUES } from './values.js';
-import { NORM_SEGMENTS, World } from './world.js';
+import { World } from './world.js';
 
 describe('objects of the package', () => {
   let world: World;
@@ -50,12 +49,15 @@ describe('objects of the package', () => {
   });
 
   it('have functions that throw nothing but FoldstepErrors', async () => {
+    const { device } = world;
+    using update = device.prepareUpdate(world.updates());
     const functions = [
       constantLR(1),
       warmupLR({ warmupMaxLr: 1, warmupNumSteps: 3 }),
-      sgd({ lr: 1 }).settings,
-      adamw({ lr: 1 }).settings,
-      (step: number) => adamw({ lr: 1 }).settings(1, step),
+      sgd({ lr: 1 }).checkLearningRate,
+      adamw({ lr: 1 }).checkLearningRate,
+      (rate: number) => update.enqueue(device.stream, rate, 1),
+      (step: number) => update.enqueue(device.stream, 1, step),
       world.device.normScalars(1).groupNorm,
       world.device.normScalars(1).coefficient,
       world.device.temporaries.resetPeak,
@@ -83,9 +85,7 @@ describe('objects of the package', () => {
     const lie = <T extends object>(object: T, fields: object): T => Object.assign(object, fields);
     const { device } = world;
     const view = (fields: object) => lie(world.float32(), fields);
-    const plan = (fields: object) => lie(device.createNormPlan(NORM_SEGMENTS, 1), fields);
-    const partials = (made: NormPlan) =>
-      device.normPartials(made, 'two', 2, world.float32(2), null, world.float64(64));
+    const operation = (fields: object) => lie(device.prepareNormPartials(world.normPartials()), fields);
     for (const wrong of [2 ** 20, 2 ** 53 - 1, -1, 1.5, '4', null]) {
       const calls: Record<string, () => unknown> = {
         length: () => device.zero(view({ length: wrong })),
@@ -94,8 +94,8 @@ describe('objects of the package', () => {
         buffer: () => device.zero(view({ buffer: wrong })),
         handle: () => device.zero(view({ buffer: lie(device.allocate(16), { handle: wrong }) })),
         bytes: () => device.zero(lie(device.allocate(16), { bytes: wrong }).view('uint8')),
-        arenaLength: () => partials(plan({ arenaLength: 0 })),
-        groups: () => partials(plan({ groups: wrong })),
+        operation: () => operation({ handle: wrong }).enqueue(),
+        span: () => device.prepareNormPartials({ ...world.normPartials(), arena: view({ length: wrong }) }),
       };
       for (const [field, call] of Object.entries(calls)) {
         await codeOf(async () => {

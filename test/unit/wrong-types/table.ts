@@ -1,7 +1,7 @@
 import { FlatLayout } from '#lib/index.js';
 import { ExpertParallel, GroupCollectives } from '#lib/parallel/index.js';
 import { SafetensorsFile } from '#lib/safetensors/index.js';
-import { CLEARS, NORM_SEGMENTS, UPDATE_SEGMENTS, type World } from './world.js';
+import type { World } from './world.js';
 
 type Args = readonly unknown[];
 
@@ -17,25 +17,7 @@ export function argumentsOf(world: World): Readonly<Record<string, Args>> {
   const scalars = device.normScalars(1).length;
   const geometry = { begin: 0, end: 4, replicas: 1, shardLength: 4 };
   const team = { communicator: device.world, window, channel: 0 };
-  const norm = { kind: 'two', p: 2, groups: 1, ranks: 1, maxNorm: 1, groupMaxNorms: [0] };
-  const settings = {
-    rule: 'adam',
-    learningRate: 1,
-    weightDecay: 0,
-    momentum: 0,
-    nesterov: false,
-    beta1: 0.9,
-    beta2: 0.9,
-    epsilon: 1,
-    step: 1,
-  };
-  const arenas = {
-    master: world.float32(),
-    accumulator: world.float32(),
-    weight: world.bfloat16(),
-    moment1: world.float32(),
-    moment2: world.float32(),
-  };
+  const fold = { team, path: 'direct', scale: 1, sharded: false, geometry };
   const blocks = { sendCounts: [4], sendOffsets: [0], receiveCounts: [4], receiveOffsets: [0] };
   const warmup = { warmupMinLr: 0, warmupMaxLr: 1, warmupNumSteps: 2, warmupType: 'log' };
   const adam = { lr: 1, betas: [0.9, 0.99], eps: 1e-8, weightDecay: 0 };
@@ -99,37 +81,30 @@ export function argumentsOf(world: World): Readonly<Record<string, Args>> {
     'Device#cast': [view, world.bfloat16(), stream],
     'Device#copy': [view, target, stream],
     'Device#zero': [view, stream],
-    'Device#accumulate': [
-      team,
-      {
-        path: 'library',
-        gradient: view,
-        accumulator: target,
-        scale: 1,
-        accumulation: 'fp32',
-        mirror: false,
-        sharded: false,
-        geometry,
-      },
-      stream,
+    'Device#prepareAccumulate': [
+      { ...fold, gradient: view, accumulator: target, accumulation: 'fp32', mirror: false },
     ],
-    'Device#reduce': [team, { path: 'library', data: view, scale: 1, sharded: false, geometry }, stream],
-    'Device#gather': [team, { path: 'library', data: view, geometry }, stream],
-    'Device#createNormPlan': [NORM_SEGMENTS, 1],
-    'Device#createUpdatePlan': [UPDATE_SEGMENTS, CLEARS, 1],
+    'Device#prepareReduce': [{ ...fold, data: view }],
+    'Device#prepareGather': [{ team, path: 'direct', geometry, data: view }],
     'Device#normScalars': [1],
-    'Device#normPartials': [
-      world.normPlan,
-      'power',
-      3,
-      view,
-      world.float64(1),
-      world.float64(partials),
-      stream,
+    'Device#prepareNormPartials': [world.normPartials()],
+    'Device#preparePowerScale': [
+      { groups: 1, ranks: 1, gathered: world.float64(partials), scale: world.float64(1) },
     ],
-    'Device#powerScale': [world.float64(partials), 1, 1, world.float64(1), stream],
-    'Device#finishNorm': [norm, world.float64(partials), null, world.float64(scalars), stream],
-    'Device#update': [world.updatePlan, settings, arenas, world.float64(scalars), stream],
+    'Device#prepareFinishNorm': [
+      {
+        kind: 'power',
+        p: 3,
+        groups: 1,
+        ranks: 1,
+        maxNorm: 1,
+        groupMaxNorms: [0],
+        gathered: world.float64(partials),
+        powerScale: world.float64(1),
+        scalars: world.float64(scalars),
+      },
+    ],
+    'Device#prepareUpdate': [world.updates()],
 
     Stream: [stream.handle, () => undefined],
     'Stream#synchronize': [],
@@ -144,8 +119,9 @@ export function argumentsOf(world: World): Readonly<Record<string, Args>> {
     'View#subview': [1, 3],
 
     PeerWindow: [window.handle],
-    NormPlan: [NORM_SEGMENTS, 1],
-    UpdatePlan: [UPDATE_SEGMENTS, CLEARS, 1],
+    PreparedOperation: [world.operation.handle, stream, []],
+    'PreparedOperation#enqueue': [stream, 1, 3],
+    'PreparedOperation#enqueueOnce': [stream, 1, 3],
 
     Communicator: [device.world.handle, stream],
     'Communicator#barrier': [stream],
@@ -239,8 +215,13 @@ export function makersOf(world: World): Readonly<Record<string, () => unknown>> 
     Buffer: () => device.allocate(64),
     View: () => world.float32(),
     PeerWindow: () => device.createWindow(device.world, 64),
-    NormPlan: () => device.createNormPlan(NORM_SEGMENTS, 1),
-    UpdatePlan: () => device.createUpdatePlan(UPDATE_SEGMENTS, CLEARS, 1),
+    PreparedOperation: () =>
+      device.prepareReduce({
+        team: { communicator: device.world },
+        path: 'direct',
+        data: world.float32(),
+        scale: 1,
+      }),
     Communicator: () => device.world,
     Mesh: () => mesh,
     Grid: () => mesh.grid('dense'),

@@ -1,5 +1,6 @@
 import { openWorld } from '#lib/device/world.js';
 import {
+  adamw,
   type Communicator,
   type Device,
   FoldedOptimizer,
@@ -7,29 +8,28 @@ import {
   FoldstepError,
   init,
   Mesh,
-  type NormPlan,
+  type NormPartialsSpec,
   Parameter,
   type PeerWindow,
+  type PreparedOperation,
   sgd,
-  type UpdatePlan,
+  type UpdateSpec,
 } from '#lib/index.js';
 
-/** What is right, to be altered: a device with memory and plans, and a mesh with a parameter; and their like to mistake. */
+/** What is right, to be altered: a device with memory and operations, and a mesh with a parameter; and their like to mistake. */
 export class World {
   readonly device: Device;
   readonly other: Device;
   readonly window: PeerWindow;
   readonly mesh = new Mesh({ world: 1 });
   readonly parameter = new Parameter({ name: 'p', shape: [2, 3], family: 'dense' }, this.mesh);
-  readonly normPlan: NormPlan;
-  readonly updatePlan: UpdatePlan;
+  readonly operation: PreparedOperation;
 
   private constructor(device: Device, other: Device, window: PeerWindow) {
     this.device = device;
     this.other = other;
     this.window = window;
-    this.normPlan = device.createNormPlan(NORM_SEGMENTS, 1);
-    this.updatePlan = device.createUpdatePlan(UPDATE_SEGMENTS, CLEARS, 1);
+    this.operation = device.prepareNormPartials(this.normPartials());
   }
 
   static async open(): Promise<World> {
@@ -47,6 +47,33 @@ export class World {
 
   bfloat16() {
     return this.device.allocate(8).view('bfloat16');
+  }
+
+  normPartials(): NormPartialsSpec {
+    return {
+      segments: NORM_SEGMENTS,
+      groups: 1,
+      kind: 'power',
+      p: 3,
+      arena: this.float32(),
+      powerScale: this.float64(1),
+      partials: this.float64(64),
+    };
+  }
+
+  updates(): UpdateSpec {
+    return {
+      settings: adamw({ lr: 1 }).settings,
+      segments: [{ master: 0, accumulator: 0, weight: 0, length: 4, group: 0 }],
+      clears: [{ offset: 0, length: 0 }],
+      groups: 1,
+      master: this.float32(),
+      accumulator: this.float32(),
+      weight: this.bfloat16(),
+      moment1: this.float32(),
+      moment2: this.float32(),
+      scalars: this.float64(64),
+    };
   }
 
   /** What `Device` is made around: an object that is let go of with the device. */
@@ -95,7 +122,7 @@ export class World {
       ['a buffer', () => device.allocate(16)],
       ['a view', () => this.float32()],
       ['a window', () => this.window],
-      ['a plan', () => this.normPlan],
+      ['a prepared operation', () => this.operation],
       ['a mesh', () => this.mesh],
       ['a parameter', () => this.parameter],
       ['a handle', () => device.stream.handle],
@@ -108,7 +135,7 @@ export class World {
       ['a disposed stream', () => disposed(device.createStream())],
       ['a disposed buffer', () => disposed(device.allocate(16))],
       ['a view of a disposed buffer', () => disposed(device.allocate(16)).view('float32')],
-      ['a disposed plan', () => disposed(device.createNormPlan(NORM_SEGMENTS, 1))],
+      ['a disposed operation', () => disposed(device.prepareNormPartials(this.normPartials()))],
     ];
   }
 
@@ -128,8 +155,6 @@ export class World {
 }
 
 export const NORM_SEGMENTS = [{ offset: 0, length: 4, group: 0, parameter: 0, counted: true }];
-export const UPDATE_SEGMENTS = [{ master: 0, accumulator: 0, weight: 0, length: 4, group: 0 }];
-export const CLEARS = [{ offset: 0, length: 0 }];
 
 export type { Communicator };
 

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { FoldedOptimizer, FoldstepError, toBFloat16 } from '#lib/index.js';
+import { FoldedOptimizer, FoldstepError, PreparedOperation, type Stream, toBFloat16 } from '#lib/index.js';
 import { writeSafetensors } from '#lib/safetensors/index.js';
 import { alter } from './places.js';
 import { callablesOf, calleeOf, EXPORTS, isClass } from './surface.js';
@@ -64,6 +64,7 @@ describe('calls with wrong types', () => {
 async function faultOf(name: string, call: () => unknown): Promise<string | undefined> {
   try {
     const result = await call();
+    if (result instanceof PreparedOperation) result.enqueue(...valuesOf(name));
     await world.settle();
     if (name === 'Device') (result as World['device']).stream.dispose();
     // What a constructor made may share its handle with the table.
@@ -75,6 +76,11 @@ async function faultOf(name: string, call: () => unknown): Promise<string | unde
     if (UNSAFE.test(message)) return `an unsafe message: ${JSON.stringify(message)}`;
   }
   return undefined;
+}
+
+/** What an operation that a call prepared is enqueued with. */
+function valuesOf(name: string): [stream?: Stream, ...values: number[]] {
+  return name === 'Device#prepareUpdate' ? [world.device.stream, 1, 1] : [];
 }
 
 /** An error and where it was thrown. */

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { init } from '#lib/device/device.js';
+import { init } from '#lib/device/init.js';
 
 // Drops 400 written buffers of 8 MiB without disposing of them; prints the most bytes of memory the process ever had.
 const device = await init();

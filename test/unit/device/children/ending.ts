@@ -1,4 +1,4 @@
-import { init } from '#lib/device/device.js';
+import { init } from '#lib/device/init.js';
 
 // Ends in the way of the first argument, with the device in the state of the second.
 const [way, state] = process.argv.slice(2);

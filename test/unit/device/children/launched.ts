@@ -1,4 +1,4 @@
-import { init } from '#lib/device/device.js';
+import { init } from '#lib/device/init.js';
 import type { FoldstepError } from '#lib/errors.js';
 
 // Prints what init() gives in each of the environments of the first argument, a JSON array, one after the other.

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import type { Communicator } from '#lib/device/communicator.js';
-import { init } from '#lib/device/device.js';
+import { init } from '#lib/device/init.js';
 import type { Stream } from '#lib/device/stream.js';
 
 // Rank 0 waits for rank 1 eight times over, which comes only after rank 0 has read a file meanwhile.

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { isMainThread, parentPort, Worker } from 'node:worker_threads';
-import { init } from '#lib/device/device.js';
+import { init } from '#lib/device/init.js';
 import type { FoldstepError } from '#lib/errors.js';
 
 // Prints what the others get who want the job's ranks, or to work alone beside them.

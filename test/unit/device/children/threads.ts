@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { isMainThread, parentPort, Worker } from 'node:worker_threads';
-import { type Device, init } from '#lib/device/device.js';
+import type { Device } from '#lib/device/device.js';
+import { init } from '#lib/device/init.js';
 
 // Works in several worker threads and the main thread at once, then ends workers in mid-call; prints what held.
 const BYTES = 8 << 20;
