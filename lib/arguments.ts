@@ -34,7 +34,10 @@ export function checkObject(what: string, value: unknown, refusal?: Refusal): vo
   throw refused(`${what} must be an object; it is ${show(value)}`, refusal);
 }
 
-/** What `each` makes of the elements of an array, of whatever realm, each read once. Refuses what is no array. */
+/**
+ * Calls `each` on every element of an array and returns the results. Reads each element once. The array may come from any
+ * JavaScript realm. Refuses what is no array.
+ */
 export function checkList<Item, Result = Item>(
   what: string,
   value: readonly Item[],

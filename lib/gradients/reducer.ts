@@ -36,16 +36,16 @@ type Operation = PreparedOperation<RunOfElements>;
 
 interface BucketOperations {
   readonly bucket: Bucket;
-  /** Of the accumulating operation. */
+  /** The route of `accumulate`. */
   readonly route: Route;
   readonly accumulate: Operation;
-  /** None where the step leaves the accumulator as it is. */
+  /** Undefined if the step does not change the accumulator. */
   readonly step: Operation | undefined;
-  /** Over the tensor lanes, where the accumulating operation does not itself give what is mirrored. */
+  /** Writes the mirrored gradient. Defined only if `accumulate` cannot write it. */
   readonly mirror: Operation | undefined;
 }
 
-/** Takes gradients to the reduced accumulator. `reductionsOf` says what is done when, the teams and paths say how. */
+/** Reduces gradients into the accumulator. `reductionsOf` decides what runs when, the teams and paths decide how. */
 export class GradientReducer {
   readonly #buckets: readonly BucketOperations[];
   readonly #byBucket: ReadonlyMap<Bucket, BucketOperations>;
@@ -69,7 +69,7 @@ export class GradientReducer {
     return new GradientReducer(buckets);
   }
 
-  /** The path a micro-batch takes over the tensor lanes; where no bucket has any, that of the first. */
+  /** The path of a micro-batch over the tensor lanes. If no bucket has several ranks in its team, that of the first. */
   get path(): FoldPath {
     const routes = this.#buckets.map(({ route }) => route);
     const chosen = routes.find(({ team }) => team.group.size > 1) ?? routes[0];
@@ -127,7 +127,8 @@ class Preparation {
     const route = await this.#route(bucket, reductions.accumulate, zeroStage === 2, mirror);
     const step = await this.#route(bucket, reductions.step, zeroStage === 1, false);
     const idle = step.team.group.size === 1 && step.scale === 1;
-    // What is mirrored is the gradient corrected over lanes and copies alone: at ZeRO 2 accumulating gives another.
+    // The mirror holds the gradient corrected over lanes and copies only. At ZeRO 2, `accumulate` also reduces over the
+    // data ranks, so the mirror needs an operation of its own.
     const apart = mirror && zeroStage === 2 && bucket.corrects;
     const mirrored = apart ? await this.#route(bucket, bucket.correction, false, true) : undefined;
     return {

@@ -5,7 +5,7 @@ import type { Selection } from './selection.js';
 
 /**
  * Which gradients a caller can have written, and how often each has been accumulated since the last
- * step. A forgotten one would be a gradient of zeros, and train nothing in silence. Parameters
+ * step. A forgotten gradient would be all zeros. Its parameter would not be trained, and nobody would notice. Parameters
  * without elements have nothing to write.
  */
 export class Intake {

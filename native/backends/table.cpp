@@ -16,7 +16,7 @@ struct Row {
   std::string_view name;
   /// Null for a backend that is a library of its own.
   std::shared_ptr<Backend> (*create)(const BackendOptions&);
-  /// Of that library, beside the addon.
+  /// File name of that library. The file lies beside the addon.
   const char* file;
   /// The environment variable that may name another file.
   const char* variable;

@@ -8,20 +8,21 @@
 #include "runtime/backend.hpp"
 #include "runtime/backend_plugin.hpp"
 
-/// The backends by name: outside its own folder a new one has a row in table.cpp, and no more.
+/// The backends by name. A new backend needs its own folder and one row in table.cpp, nothing else.
 namespace foldstep {
 
 std::vector<std::string_view> backend_names();
 
-/// Errors: Code::InvalidArgument for a name that is none; DeviceUnavailable with what is missing and how to
-/// get it.
+/// Errors: Code::InvalidArgument for a name that no backend has; DeviceUnavailable with what is missing and
+/// how to get it.
 std::shared_ptr<Backend> create_backend(std::string_view name, const BackendOptions& options);
 
-/// Before the world is closed: lets every backend that was created here leave.
+/// Tells the library of every backend that was created here to leave. Call it before the world is closed.
 void leave_backends();
 
-/// For people: ("library", its path or why it does not load), then what it says itself. Nothing for a backend
-/// that is no library of its own. Errors: Code::InvalidArgument for a name that is none.
+/// Facts for people to read: first ("library", its path or why it does not load), then the facts that the
+/// library gives. Empty for a backend that is part of the addon. Errors: Code::InvalidArgument for a name
+/// that no backend has.
 Facts probe_backend(std::string_view name);
 
 }  // namespace foldstep

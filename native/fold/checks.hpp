@@ -14,7 +14,7 @@ void check_accumulate(const Team& team, const AccumulateRequest& request);
 void check_reduce(const Team& team, const ReduceRequest& request);
 void check_gather(const Team& team, const GatherRequest& request);
 
-/// `team` with its members found in its window, which may not be more than `most_members`.
+/// Finds the place of each member of `team` in its window. Refuses a team of more than `most_members`.
 FoldTeam find_members(const Team& team, int most_members);
 
 /// Where `span` lies in the slab of this rank, in bytes. Errors: Code::PathUnavailable if `window` is null or

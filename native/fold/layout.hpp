@@ -40,11 +40,11 @@ class Layout {
   std::size_t extent(std::size_t width) const { return covered().size() == 0 ? 0 : geometry_.end * width; }
 
   int first_replica(int member) const { return member / geometry_.replicas * geometry_.replicas; }
-  /// Of the member's shard, whether covered or not.
+  /// First element of the member's shard. The geometry may not cover it.
   std::size_t shard_origin(int member) const {
     return static_cast<std::size_t>(member / geometry_.replicas) * geometry_.shard_length;
   }
-  /// The covered elements of the member's shard. An empty one lies where what is covered begins.
+  /// The covered elements of the member's shard. Without any, the range is empty and begins at `begin`.
   Range shard(int member) const {
     const std::size_t origin = shard_origin(member);
     const std::size_t begin = std::max(geometry_.begin, origin);
@@ -62,12 +62,12 @@ class Layout {
     const std::size_t origin = sharded ? shard_origin(member) : 0;
     return std::max(first, origin) - origin;
   }
-  /// Bytes from an accumulator's first element to the end of what the member works on.
+  /// Bytes from an accumulator's first element to the end of the covered part of the member's shard.
   std::size_t accumulator_extent(int member, bool sharded) const {
     const Range mine = shard(member);
     return mine.size() == 0 ? 0 : accumulator_index(member, sharded, mine.end) * sizeof(float);
   }
-  /// A part of everything covered, one per member, whatever the shards.
+  /// One part of all covered elements for each member, without regard to shards.
   Range slice(int member) const {
     return covered().part(static_cast<std::size_t>(member), static_cast<std::size_t>(members_));
   }

@@ -32,7 +32,7 @@ std::vector<Place> data_of_all(const Pass& pass, const Peers& peers, DType type,
 std::vector<Place> accumulators_of_shard(const Pass& pass, const Peers& peers,
                                          const AccumulateRequest& request, std::size_t first);
 
-/// What `request` sums, over `n` elements of nothing yet.
+/// The sum of `n` elements that `request` asks for. The caller still sets the places.
 SumIntoAccumulators sum_of(const AccumulateRequest& request, std::size_t n);
 SumIntoTargets sum_of(const ReduceRequest& request, std::size_t n);
 

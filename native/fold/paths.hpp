@@ -4,9 +4,9 @@
 
 namespace foldstep::fold {
 
-// What the members of a team do on each path. Those with peers work in the window, behind a meeting of the
-// members there, and end when every member has done its part. Those without are behind a meeting on the
-// communicator. A team of one needs neither.
+// What the members of a team do on each path. A function that takes `Peers` works in the window: it runs
+// after the members have met there, and ends when every member has done its part. A function without `Peers`
+// runs after a meeting on the communicator. A team of one meets nobody.
 
 void accumulate_alone(const Pass& pass, const AccumulateRequest& request);
 void direct_accumulate(const Pass& pass, Peers& peers, const AccumulateRequest& request);

@@ -5,9 +5,9 @@
 #include "runtime/backend.hpp"
 #include "runtime/prepared_operation.hpp"
 
-/// The folds over the operations of a backend. What is prepared is enqueued with no values, for all that the
-/// request's geometry covers, or with the first and one past the last of the elements to cover. Those lie
-/// within the geometry.
+/// The folds over the operations of a backend. `enqueue` takes no values, or two. Without values it covers
+/// the whole geometry of the request. Two values are the first element to cover and one past the last. They
+/// must lie within the geometry.
 namespace foldstep::fold {
 
 /// The backend outlives what is prepared. Errors: Code::InvalidArgument, InvalidDtype, InvalidLength,

@@ -29,14 +29,14 @@ struct Names<Accumulation> {
   static constexpr std::array<std::string_view, 2> all{"fp32", "bf16"};
 };
 
-/// Channels of a window, as in Team.
+/// Number of channels of a window. See Team::channel.
 constexpr int channel_count = 16;
 
-/// The group of a fold: its communicator, and the window over it where the members share memory. Two teams
-/// with a member in common use different channels of a window.
+/// The group of a fold: a communicator, and a window if the members share memory. Two teams with a member in
+/// common must use different channels of a window.
 struct Team {
   std::shared_ptr<Communicator> communicator;
-  /// Without one a team of several members has Path::Exchange and Path::Library alone.
+  /// Without a window, a team of several members can use only Path::Exchange and Path::Library.
   std::shared_ptr<PeerWindow> window;
   int channel = 0;  ///< 0 to channel_count - 1
 };
@@ -56,7 +56,7 @@ struct Geometry {
 // unless their comment says otherwise. On Direct and Owner, spans that peers touch lie in the team's window.
 
 /// accumulator += scale * sum over the team of gradient, on this rank's shard. The caller may overwrite the
-/// gradients when the stream has passed it.
+/// gradients after the stream has passed this operation.
 struct AccumulateRequest {
   Path path = Path::Direct;
   DType gradient_type = DType::BF16;  ///< BF16 or F32
@@ -66,14 +66,14 @@ struct AccumulateRequest {
   float scale = 1.0F;
   Geometry geometry;
   Span gradient;
-  Span accumulator;  ///< FP32; replicas of a shard hold the same values, and do so afterwards
+  Span accumulator;  ///< FP32; all replicas of a shard hold the same values, before and after
 };
 
 /// data = scale * sum over the team of data, in place, on this rank's shard. Other shards stay as they were.
 struct ReduceRequest {
   Path path = Path::Direct;
   DType type = DType::F32;  ///< F32 or BF16
-  bool sharded = false;     ///< as in AccumulateRequest; the team then has one shard
+  bool sharded = false;     ///< as in AccumulateRequest; allowed only if the team has one shard
   float scale = 1.0F;
   Geometry geometry;
   Span data;

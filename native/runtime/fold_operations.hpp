@@ -48,41 +48,42 @@ struct FoldTeam {
 class Peers {
  public:
   virtual ~Peers() = default;
-  /// `bytes.begin` of what the member announced as its data, or as its accumulator; the caller goes on to
-  /// `bytes.end`.
+  /// The place of byte `bytes.begin` in the data, or in the accumulator, that the member announced. The
+  /// caller uses the bytes up to `bytes.end`.
   virtual Place data_of(int member, Range bytes) const = 0;
   virtual Place accumulator_of(int member, Range bytes) const = 0;
-  /// Nothing behind it runs before every member has come here. What they wrote before is seen after.
+  /// Waits for every member. Operations after the barrier see what all members wrote before it.
   virtual void barrier() = 0;
 };
 
-/// Messages between members that are under way together. Those of a pair arrive in the order in which both
-/// name them.
+/// Messages that travel at the same time. Between two members, both name the messages in one order, and they
+/// arrive in that order.
 class MessageBatch {
  public:
   virtual ~MessageBatch() = default;
-  /// Nothing moves for no bytes: the other side knows the length too.
+  /// With 0 bytes there is no message. The other side knows the length and does not wait for one.
   virtual void receive(int from, std::byte* data, std::size_t bytes) = 0;
   virtual void send(int to, const std::byte* data, std::size_t bytes) = 0;
-  /// What follows sees all of them received, and may overwrite what was sent.
+  /// Operations after `finish` see all received data. They may overwrite what was sent.
   virtual void finish() = 0;
 };
 
-/// Memory of the device for the length of one fold.
+/// Device memory that one fold uses while it runs.
 struct Temporary {
   std::byte* data = nullptr;
   std::shared_ptr<const void> owner;
 };
 
-/// How many bytes a backend's messages are best cut into.
+/// The best message sizes for a backend.
 struct MessageLimits {
-  std::size_t receive_bytes;    ///< of a buffer that all other members' elements are received into
+  std::size_t receive_bytes;    ///< size of a buffer that receives the elements of all other members
   std::size_t receive_buffers;  ///< 1, or 2 where the next messages travel while the last are summed
-  std::size_t batch_bytes;      ///< that are sent and received in one batch
+  std::size_t batch_bytes;      ///< most bytes, sent and received, in one batch
 };
 
-/// What a backend does for the fold while one is run, or issued, on a stream. Behind each operation the
-/// next sees its results. Errors: those of the communicator and of the window.
+/// The operations of a backend from which a fold is built. A fold calls them while it runs, or is issued, on
+/// a stream. Each operation sees the results of the one before. Errors: those of the communicator and of the
+/// window.
 class FoldOperations {
  public:
   virtual ~FoldOperations() = default;
@@ -95,12 +96,12 @@ class FoldOperations {
 
   /// Runs `body` once all members are about to do what `mine` says, in the window.
   virtual void meet_in_window(const Descriptor& mine, const std::function<void(Peers&)>& body) = 0;
-  /// The same on the communicator, and before that in the window, if there is one: a member that is about to
-  /// do something else there does not come to the communicator.
+  /// Runs `body` after a meeting on the communicator. If there is a window, the members first meet there: a
+  /// member that announces another operation there fails, and does not come to the communicator.
   virtual void meet_on_communicator(const Descriptor& mine, const std::function<void()>& body) = 0;
 
   virtual MessageLimits message_limits() const = 0;
-  /// `buffers` owns everything that is sent from and received into.
+  /// `buffers` owns the memory of all messages, sent and received.
   virtual std::unique_ptr<MessageBatch> messages(std::shared_ptr<const void> buffers) = 0;
   /// Sums `count` FP32 elements over the team, in place, in the order that MPI or NCCL chooses.
   virtual void all_reduce(std::byte* values, std::size_t count, std::shared_ptr<const void> owner) = 0;

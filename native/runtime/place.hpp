@@ -5,7 +5,8 @@
 
 namespace foldstep {
 
-/// An address that may be known on the device alone: `base` plus, if there is one, `*offset` bytes.
+/// An address that only the device may know. It is `base`, or `*offset` bytes after it if `offset` is not
+/// null.
 struct Place {
   std::byte* base = nullptr;
   const std::uint64_t* offset = nullptr;  ///< in the device's memory

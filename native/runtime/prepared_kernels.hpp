@@ -15,7 +15,7 @@ struct NormPartialsRequest {
   NormKind kind = NormKind::Two;
   double p = 2;
   Span arena;        ///< FP32
-  Span power_scale;  ///< one FP64; of NormKind::Power alone
+  Span power_scale;  ///< one FP64; only for NormKind::Power
   Span partials;     ///< FP64, partials_length(groups)
 };
 /// Enqueued with no values.
@@ -35,7 +35,7 @@ std::shared_ptr<PreparedOperation> prepare(Backend& backend, PowerScaleRequest r
 struct FinishNormRequest {
   FinishNorm norm;
   Span gathered;     ///< FP64, ranks * partials_length(groups)
-  Span power_scale;  ///< one FP64; of NormKind::Power alone
+  Span power_scale;  ///< one FP64; only for NormKind::Power
   Span scalars;      ///< FP64, as NormScalars
 };
 /// Enqueued with no values.

@@ -10,8 +10,8 @@ namespace foldstep {
 class PreparedOperation {
  public:
   virtual ~PreparedOperation() = default;
-  /// `values` are what may differ from call to call; what prepared it says which. Errors, at once:
-  /// Code::InvalidArgument, InvalidLength.
+  /// `values` may differ from call to call. The function that prepared the operation says which it takes.
+  /// Errors, at once: Code::InvalidArgument, InvalidLength.
   virtual void enqueue(Stream& stream, std::span<const double> values) = 0;
 };
 

@@ -31,7 +31,7 @@ export interface AccumulateSpec {
   readonly mirror?: boolean;
   /** `accumulator` holds this rank's shard alone. Default false. */
   readonly sharded?: boolean;
-  /** The most that is covered. Default: the whole gradient, every member a replica. */
+  /** The largest range that `enqueue` may cover. Default: the whole gradient, every member a replica. */
   readonly geometry?: Geometry;
 }
 

@@ -16,21 +16,21 @@ export interface NormSegment {
   readonly length: number;
   readonly group: number;
   readonly parameter: number;
-  /** This rank counts the elements; those of others are only checked for being finite. */
+  /** True if this rank counts the elements. If false, it only checks that they are finite. */
   readonly counted: boolean;
 }
 
 /** This rank's part of a norm of `arena`, into `partials`. */
 export interface NormPartialsSpec {
   readonly segments: readonly NormSegment[];
-  /** Norm groups: what the segments' `group` counts. */
+  /** Number of norm groups. A segment's `group` is less than this. */
   readonly groups: number;
   readonly kind: NormKind;
-  /** From 1 to 1000; of no effect but for the kind `power`. */
+  /** From 1 to 1000. Only the kind `power` uses it. */
   readonly p: number;
   /** FP32. */
   readonly arena: View;
-  /** One FP64, which `PowerScaleSpec` writes; of the kind `power` alone. */
+  /** One FP64, written by the operation of `PowerScaleSpec`. Only for the kind `power`. */
   readonly powerScale?: View;
   /** FP64, `normScalars(groups).partialsLength` elements. */
   readonly partials: View;
@@ -52,13 +52,13 @@ export interface FinishNormSpec {
   readonly p: number;
   readonly groups: number;
   readonly ranks: number;
-  /** Of the whole gradient; 0: not clipped. */
+  /** Largest norm of the whole gradient. 0 means no clipping. */
   readonly maxNorm: number;
-  /** Each group's own; 0: clipped with the whole. Default: all so. */
+  /** Largest norm of each group. 0, the default, means that the group is clipped with the whole gradient. */
   readonly groupMaxNorms?: readonly number[];
   /** FP64, the partials of every rank. */
   readonly gathered: View;
-  /** One FP64; of the kind `power` alone. */
+  /** One FP64. Only for the kind `power`. */
   readonly powerScale?: View;
   /** FP64, laid out as `NormScalars` says. */
   readonly scalars: View;
@@ -73,7 +73,7 @@ export interface NormScalars {
   readonly skip: number;
   /** 1 + the lowest rank with a non-finite element, or 0. */
   readonly rank: number;
-  /** 1 + its first such parameter, or 0. */
+  /** 1 + the first parameter with a non-finite element on that rank, or 0. */
   readonly parameter: number;
   readonly length: number;
   /** FP64 numbers of one rank's partials. */

@@ -8,18 +8,18 @@ import type { Stream } from '../stream.js';
 /** What prepares operations: a `Device`. */
 export type Preparer = Backend & { readonly stream: Stream };
 
-/** What `enqueue` takes of an operation over a run of elements: nothing, or the first and one past the last. */
+/** The values of `enqueue` for a run of elements: none, or the first element and one past the last. */
 export type RunOfElements = [] | [begin: number, end: number];
 
 /**
- * A device operation that was checked once. `enqueue` is all that a step calls. It keeps the memory that it works on until
- * it is disposed of.
+ * A device operation that was checked once. `enqueue` is all that a step calls. The operation keeps its memory
+ * until the operation is disposed of.
  */
 export class PreparedOperation<Values extends readonly number[] = []> extends Resource<RawOperation> {
   readonly #stream: Stream;
   readonly #uses: readonly Resource<RawHandle>[];
 
-  /** Use the methods `prepare...` of `Device`. `uses` are what the operation cannot be enqueued without. */
+  /** Use the methods `prepare...` of `Device`. `uses` are what must be alive when it is enqueued. */
   constructor(handle: RawOperation, stream: Stream, uses: readonly Resource<RawHandle>[]) {
     super(handle);
     this.#stream = stream;
@@ -40,7 +40,7 @@ export class PreparedOperation<Values extends readonly number[] = []> extends Re
     }
   }
 
-  /** Enqueues it for the only time: disposes of it too. */
+  /** Enqueues the operation, then disposes of it. */
   enqueueOnce(stream: Stream = this.#stream, ...values: Values): void {
     try {
       this.enqueue(stream, ...values);

@@ -23,9 +23,9 @@ export interface ReduceSpec {
   readonly data: View;
   /** Default 1. */
   readonly scale?: number;
-  /** As in `AccumulateSpec`; the team then has one shard. Default false. */
+  /** As in `AccumulateSpec`. Allowed only if the team has one shard. Default false. */
   readonly sharded?: boolean;
-  /** The most that is covered. Default: all of `data`, every member a replica. */
+  /** The largest range that `enqueue` may cover. Default: all of `data`, every member a replica. */
   readonly geometry?: Geometry;
 }
 

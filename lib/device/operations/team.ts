@@ -11,9 +11,9 @@ export type FoldPath = 'direct' | 'owner' | 'exchange' | 'library';
 /** A group of ranks that sum or copy each other's data. */
 export interface Team {
   readonly communicator: Communicator;
-  /** Over all members; without it only `exchange` and `library`, unless the team has one member. */
+  /** Over all members. Without it, a team of several members can use only `exchange` and `library`. */
   readonly window?: PeerWindow;
-  /** 0 to 15: teams in one window that have a member in common use different ones. Default 0. */
+  /** 0 to 15. Teams that share a window and a member must use different channels. Default 0. */
   readonly channel?: number;
 }
 
@@ -41,7 +41,7 @@ export function checkTeam(given: Team): Team {
   return team;
 }
 
-/** The fields of a geometry. Throws INVALID_ARGUMENT for what is none. Whether it fits the team and the views is native code's to check. */
+/** The fields of a geometry. Throws INVALID_ARGUMENT if it is none. Native code checks whether it fits the team and the views. */
 export function checkGeometry(given: Geometry): RawGeometry {
   const { begin, end, replicas, shardLength } = checkFields('geometry', given, GEOMETRY_FIELDS);
   checkWhole('geometry.begin', begin, 0);
@@ -60,7 +60,7 @@ export function rawTeam({ communicator, window, channel = 0 }: Team): RawTeam {
   return { communicator: communicator.handle, window: window?.handle ?? null, channel };
 }
 
-/** What an operation of the team cannot be enqueued without. */
+/** What must be alive when an operation of the team is enqueued. */
 export function resourcesOf({ communicator, window }: Team, views: readonly View[]): Resource<RawHandle>[] {
   const resources: Resource<RawHandle>[] = [communicator, ...views.map(({ buffer }) => buffer)];
   return window === undefined ? resources : [...resources, window];

@@ -8,7 +8,7 @@ export type UpdateRuleName = 'sgd' | 'adam' | 'adamw';
 
 /** A run of elements with one clip coefficient, as offsets in elements into each arena. */
 export interface UpdateSegment {
-  /** Also into the moments. */
+  /** Offset into the masters and the moments. */
   readonly master: number;
   readonly accumulator: number;
   readonly weight: number;
@@ -26,10 +26,10 @@ export interface ClearedRun {
 export interface UpdateSettings {
   readonly rule: UpdateRuleName;
   readonly weightDecay: number;
-  /** SGD. */
+  /** Only for SGD. */
   readonly momentum: number;
   readonly nesterov: boolean;
-  /** Adam and AdamW, as are the next two. */
+  /** Only for Adam and AdamW, like the next two fields. */
   readonly beta1: number;
   readonly beta2: number;
   readonly epsilon: number;
@@ -37,13 +37,13 @@ export interface UpdateSettings {
 
 /**
  * One optimizer step with the coefficients in `scalars`: unscale, clip, update, round the weights, clear the accumulators.
- * Where `scalars` says skip, accumulators are cleared and nothing else is touched.
+ * If `scalars` says skip, the update only clears the accumulators.
  */
 export interface UpdateSpec {
   readonly settings: UpdateSettings;
   readonly segments: readonly UpdateSegment[];
   readonly clears: readonly ClearedRun[];
-  /** Those of the norm whose coefficients it takes. */
+  /** Number of groups of the norm whose coefficients the update uses. */
   readonly groups: number;
   /** FP32, as are the accumulator and the moments. */
   readonly master: View;

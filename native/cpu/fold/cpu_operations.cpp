@@ -15,7 +15,7 @@ namespace foldstep::cpu {
 
 namespace {
 
-/// Of the two buffers that an exchange receives into.
+/// Size of each of the two buffers that an exchange receives into.
 constexpr std::size_t buffer_bytes = std::size_t{1} << 20;
 
 /// Fewer elements are not worth another thread.

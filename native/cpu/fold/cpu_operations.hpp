@@ -11,8 +11,8 @@
 
 namespace foldstep::cpu {
 
-/// The operations of the fold on this host's processors, while one fold runs on a stream's thread. They run
-/// at once.
+/// The operations of the fold on this host's processors, while one fold runs on a stream's thread. Each
+/// has run when its call returns; only messages travel on.
 class CpuOperations final : public FoldOperations {
  public:
   CpuOperations(Context& context, const FoldTeam& team, const Cancelled& cancelled);

@@ -9,11 +9,11 @@
 
 namespace foldstep::cpu {
 
-/// Messages over a communicator's transport, each under way from the moment it is named. What has not ended
-/// when a batch is given up stays in place, with its buffers, until the process ends.
+/// Messages over a communicator's transport. Each starts when `send` or `receive` is called. If a batch is
+/// destroyed before its messages end, the open requests and their buffers stay until the process ends.
 class MpiBatch final : public MessageBatch {
  public:
-  /// `buffers` owns everything that is sent from and received into.
+  /// `buffers` owns the memory of all messages, sent and received.
   MpiBatch(std::shared_ptr<CpuCommunicator> communicator, std::shared_ptr<const void> buffers,
            const Cancelled& cancelled);
   ~MpiBatch() override;

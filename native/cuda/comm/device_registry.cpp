@@ -53,7 +53,7 @@ bool DeviceRegistry::nccl_serves(const std::vector<int>& world_ranks) const {
   if (world_ranks.size() < 2) return false;
   for (std::size_t i = 0; i < world_ranks.size(); ++i) {
     const Entry& entry = entries_[static_cast<std::size_t>(world_ranks[i])];
-    // NCCL's releases of one number understand each other; others need not.
+    // NCCL libraries with the same version number work together. Those with different numbers may not.
     const Entry& first = entries_[static_cast<std::size_t>(world_ranks[0])];
     if (entry.nccl_version == 0 || entry.nccl_version != first.nccl_version) return false;
     for (std::size_t j = 0; j < i; ++j) {

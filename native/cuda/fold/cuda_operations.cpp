@@ -9,8 +9,8 @@ namespace foldstep::cuda {
 
 namespace {
 
-// What the other members' elements are received into. Where messages are copied on the way, all that is on
-// its way at once is up to nine times as much, and counts too.
+// Size of the buffer that receives the other members' elements. A staged transport copies messages through
+// pinned memory. The copies take up to nine times the size of this buffer, and the ledger counts them too.
 constexpr std::size_t buffer_bytes = StreamWorker::kept_bytes;
 constexpr std::size_t staged_buffer_bytes = std::size_t{192} << 10;
 
@@ -21,8 +21,8 @@ void set(const std::vector<Place>& places, Place* target, int& count) {
 
 }  // namespace
 
-/// Messages that are only named here: all that have been named when a batch is finished travel together, the
-/// results of one chunk with the elements of the next.
+/// `send` and `receive` only note a message. `finish` sends all noted messages together. So the results of
+/// one chunk travel with the elements of the next.
 class CudaOperations::NamedBatch final : public MessageBatch {
  public:
   explicit NamedBatch(CudaOperations& operations) : operations_(operations) {}
@@ -44,8 +44,8 @@ CudaOperations::CudaOperations(StreamWorker& worker, const FoldTeam& team)
       communicator_(static_cast<CudaCommunicator&>(*team.communicator)),
       window_(static_cast<CudaWindow*>(team.window.get())) {}
 
-/// Members that read the same sources begin with different ones.
-int CudaOperations::first_source(std::size_t sources) const {
+/// Members that read the same sources begin at different elements.
+int CudaOperations::first_part(std::size_t sources) const {
   return static_cast<int>(sources) == team_.size() ? team_.self() : 0;
 }
 
@@ -58,7 +58,7 @@ void CudaOperations::sum_into_accumulators(const SumIntoAccumulators& sum) {
   pass.accumulation = sum.accumulation;
   pass.scale = sum.scale;
   pass.n = sum.n;
-  pass.self = first_source(sum.sources.size());
+  pass.self = first_part(sum.sources.size());
   accumulate(worker_.launch(), pass);
 }
 
@@ -69,7 +69,7 @@ void CudaOperations::sum_into_targets(const SumIntoTargets& sum) {
   pass.type = sum.type;
   pass.scale = sum.scale;
   pass.n = sum.n;
-  pass.self = first_source(sum.sources.size());
+  pass.self = first_part(sum.sources.size());
   reduce(worker_.launch(), pass);
 }
 
@@ -95,7 +95,7 @@ void CudaOperations::meet_on_communicator(const Descriptor& mine, const std::fun
   const auto run_met = [&] { communicator_.operate(worker_, announce(mine), body); };
   if (window_ == nullptr) return run_met();
   window_->take_turn(worker_, team_.channel, team_.places, mine, [&](Peers&) {
-    // The device alone knows how the meeting ends.
+    // Only the device knows whether the meeting succeeded. Wait for it.
     worker_.finish();
     run_met();
   });

@@ -11,8 +11,8 @@
 
 namespace foldstep::cuda {
 
-/// The operations of the fold on a CUDA device, while one fold is issued. Each enqueues: the order of the
-/// stream does the rest.
+/// The operations of the fold on a CUDA device, while one fold is issued. Each call only enqueues. The
+/// stream keeps the order.
 class CudaOperations final : public FoldOperations {
  public:
   CudaOperations(StreamWorker& worker, const FoldTeam& team);
@@ -33,7 +33,7 @@ class CudaOperations final : public FoldOperations {
  private:
   class NamedBatch;
 
-  int first_source(std::size_t sources) const;
+  int first_part(std::size_t sources) const;
   void issue_messages();
 
   StreamWorker& worker_;

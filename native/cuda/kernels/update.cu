@@ -34,7 +34,7 @@ struct AdamW {
   }
 };
 
-/// Where a tile lies in each arena. Moments that the rule lacks are not looked at.
+/// Where a tile lies in each arena. The kernel does not read a moment that the rule does not use.
 struct TileAddresses {
   std::byte* master;
   std::byte* accumulator;

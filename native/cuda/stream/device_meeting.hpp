@@ -11,7 +11,7 @@ class DeviceMeeting {
  public:
   virtual ~DeviceMeeting() = default;
 
-  /// What the device says of a meeting that has failed, as an error. Nobody meets there any more.
+  /// Makes an error from the device's status of a failed meeting. After that, nobody can meet there.
   virtual std::exception_ptr fail(const Status& status) = 0;
   /// Ends the wait: its stream is being closed.
   virtual void cancel() = 0;

@@ -35,7 +35,7 @@ class StreamWorker : public std::enable_shared_from_this<StreamWorker> {
   const std::shared_ptr<Context>& shared_context() const { return context_; }
   cudaStream_t stream() const { return stream_; }
   Status* status() const { return reinterpret_cast<Status*>(status_->data()); }
-  /// Of kernels on this stream.
+  /// Launch settings for kernels on this stream.
   Launch launch() const { return {stream_, context_->properties.multiProcessorCount, status()}; }
   PlanCache& plans() { return plans_; }
 
@@ -59,7 +59,7 @@ class StreamWorker : public std::enable_shared_from_this<StreamWorker> {
   /// Code::Aborted if the stream is being closed.
   void run_on_host(const std::function<void(Stream&)>& enqueue);
 
-  /// What waits for other ranks on this stream.
+  /// The meetings on this stream that wait for other ranks.
   PendingMeetings& meetings() { return meetings_; }
 
   /// Looks after what was issued, on the thread that watches, until it has passed; null if all went well.
